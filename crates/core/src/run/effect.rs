@@ -1,0 +1,205 @@
+//! Effects: what should be under way, derived from the run and never stored.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{
+    EffectId,
+    budget::Amount,
+    input::{Item, Subject},
+    scene::Scene,
+    state::{Flight, PanelPhase, Phase, Run, Slot},
+    step::role_of,
+};
+use crate::{
+    value::Value,
+    workflow::{Kind, Land, Save, ScopeIx, StageIx},
+};
+
+/// Something that should be under way, with everything the shell needs to know to do it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effect {
+    /// The stage it is for.
+    pub stage: StageIx,
+    /// The stage's name.
+    pub name: Arc<str>,
+    /// The unit it is for, if any.
+    pub unit: Option<Arc<str>>,
+    /// The child of the unit it is for, if any.
+    pub child: Option<Arc<Item>>,
+    /// The unit's lane; the run's own stages have none.
+    pub lane: Option<u32>,
+    /// The how-manieth visit to the stage this is.
+    pub visit: u32,
+    /// What to do.
+    pub kind: EffectKind,
+    /// Values passed along; what is Unknown is left out.
+    pub with: BTreeMap<String, Value>,
+    /// The artifacts that reach it; empty means whatever the role itself names.
+    pub sees: Vec<String>,
+    /// More context, for another attempt.
+    pub context: Option<Arc<str>>,
+    /// What the lane holds, as far as known: what a check must run on.
+    pub subject: Option<Subject>,
+    /// What an agent may use up before it is stopped: the reservation less one request.
+    pub spend: Amount,
+    /// When it will have taken too long, by the run's own clock.
+    pub deadline_ms: Option<u64>,
+}
+
+/// What to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EffectKind {
+    /// Invoke an agent.
+    Invoke {
+        /// With this role.
+        role: String,
+        /// By this agent, if the stage says; else whatever the configuration says.
+        agent: Option<String>,
+        /// A panel's phase, and which member this is.
+        panel: Option<(PanelPhase, u16)>,
+        /// Whether it may change files.
+        edits: bool,
+    },
+    /// Run commands on a clean checkout of the subject.
+    Check {
+        /// Which.
+        names: Vec<String>,
+        /// A red test is what is wanted: `pass` and `fail` change places.
+        expect_fail: bool,
+    },
+    /// Look at an artifact or a source.
+    Read {
+        /// The reader.
+        name: String,
+    },
+    /// Do something in the lane.
+    Save {
+        /// What.
+        how: Save,
+        /// The commit's subject.
+        label: Option<String>,
+        /// The commit's trailers.
+        trailers: Vec<String>,
+        /// The stage whose patch to apply.
+        from: Option<StageIx>,
+    },
+    /// Move the target branch.
+    Land {
+        /// How.
+        how: Land,
+        /// Artifacts that land with the code.
+        keep: Vec<String>,
+    },
+    /// Tell people and systems.
+    Tell {
+        /// Which.
+        names: Vec<String>,
+    },
+}
+
+impl Run {
+    /// The effects that should be under way now. Cancelling is set difference.
+    pub fn wants(&self) -> BTreeMap<EffectId, Effect> {
+        self.flights.iter().filter_map(|(id, flight)| Some((*id, self.describe(flight)?))).collect()
+    }
+
+    /// The ids of the effects that should be under way now.
+    pub fn wanted(&self) -> impl Iterator<Item = EffectId> + '_ {
+        self.flights.keys().copied()
+    }
+
+    /// One effect that should be under way.
+    pub fn want(&self, id: EffectId) -> Option<Effect> {
+        self.describe(self.flights.get(&id)?)
+    }
+
+    /// The same as [`Run::wanted`], worked out from the frames alone. The simulator holds the two
+    /// against each other after every event.
+    pub fn wanted_from_scratch(&self) -> Vec<EffectId> {
+        let mut wanted: Vec<EffectId> = self
+            .frames
+            .values()
+            .flat_map(|frame| &frame.work.slots)
+            .filter_map(|slot| match slot {
+                Slot::Flying(id) => Some(*id),
+                Slot::Idle | Slot::Parked(_) | Slot::Done(_) | Slot::Mishap(_) => None,
+            })
+            .collect();
+        wanted.sort_unstable();
+        if self.outcome == Some(crate::workflow::RunOutcome::Cancelled)
+            && self.phase == Phase::Finishing
+        {
+            wanted.retain(|id| Some(*id) == self.landing);
+        }
+        wanted
+    }
+
+    /// The next moment at which a `Tick` changes something, by the run's own clock. The only
+    /// timer there is.
+    pub fn next_deadline(&self) -> Option<u64> {
+        self.deadlines.get_min().map(|(at, _)| *at)
+    }
+
+    fn describe(&self, flight: &Flight) -> Option<Effect> {
+        let frame = self.frame(flight.frame)?;
+        let ix = frame.stage?;
+        let stage = self.flow.stage(ix);
+        let unit = self.lane_unit(frame).and_then(|unit| self.unit(unit));
+        let scene = Scene::of(self, frame);
+        let child = || {
+            let parent = self.frame(frame.parent?)?;
+            let child = parent.children.get(&frame.scope)?.get(frame.child? as usize)?;
+            Some(child.item.clone())
+        };
+        let invoke = |role: &str, panel| EffectKind::Invoke {
+            role: role.to_owned(),
+            agent: if let Kind::Role { agents, .. } = &stage.kind {
+                agents.get(usize::from(frame.work.agent)).cloned()
+            } else {
+                None
+            },
+            panel,
+            edits: stage.edits,
+        };
+        let kind = match &stage.kind {
+            Kind::Role { role, .. } => invoke(role, None),
+            Kind::Panel { .. } => {
+                let phase = frame.work.phase;
+                let role = role_of(stage, phase, usize::from(flight.slot))?;
+                invoke(role, Some((phase, flight.slot)))
+            }
+            Kind::Checks { names, expect_fail } => {
+                EffectKind::Check { names: names.clone(), expect_fail: *expect_fail }
+            }
+            Kind::Read { name } => EffectKind::Read { name: name.clone() },
+            Kind::Save { how, label, trailers, from } => EffectKind::Save {
+                how: *how,
+                label: label.clone(),
+                trailers: trailers.clone(),
+                from: *from,
+            },
+            Kind::Land { how, keep } => EffectKind::Land { how: *how, keep: keep.clone() },
+            Kind::Tell { names } => EffectKind::Tell { names: names.clone() },
+            Kind::Gate(_) | Kind::Each { .. } | Kind::Decide(_) => return None,
+        };
+        Some(Effect {
+            stage: ix,
+            name: stage.name.as_str().into(),
+            unit: unit.map(|unit| unit.item.id.clone()),
+            child: if frame.scope.is_child() { child() } else { None },
+            lane: if frame.scope == ScopeIx::BETWEEN { None } else { unit.and_then(|u| u.lane) },
+            visit: frame.runs.get(&ix).copied().unwrap_or(0),
+            kind,
+            with: stage
+                .with
+                .iter()
+                .filter_map(|(name, expr)| Some((name.clone(), expr.eval(&scene)?)))
+                .collect(),
+            sees: stage.sees.clone(),
+            context: frame.context.clone(),
+            subject: flight.subject.clone(),
+            spend: flight.reserved.minus(self.settings.caps.invocation.request),
+            deadline_ms: flight.deadline_ms,
+        })
+    }
+}

@@ -1,0 +1,296 @@
+//! Units: how they are taken up, made ready, and settled.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{
+    FrameId, UnitIx,
+    budget::Purse,
+    input::{Item, Subject},
+    state::{Phase, Run, Unit, UnitStatus},
+};
+use crate::{
+    value::Value,
+    workflow::{FactIx, Order, Owner, ScopeIx, Settled, Workflow},
+};
+
+/// What is wrong with a list of items, if anything: an id twice, a dependency on nothing, a cycle.
+pub(super) fn flaw(run: &Run, items: &[Item]) -> Option<String> {
+    let mut places = BTreeMap::new();
+    for (place, item) in items.iter().enumerate() {
+        if places.insert(item.id.clone(), place).is_some() {
+            return Some(format!("the id {:?} is there twice", item.id));
+        }
+    }
+    let mut waits_for = vec![0_usize; items.len()];
+    let mut dependents = vec![Vec::new(); items.len()];
+    for (place, item) in items.iter().enumerate() {
+        for id in &item.depends {
+            if let Some(&on) = places.get(id) {
+                waits_for[place] += 1;
+                dependents[on].push(place);
+            } else if !run.unit_ids.contains_key(id) {
+                return Some(format!("{:?} depends on {id:?}, which does not exist", item.id));
+            }
+        }
+    }
+    let mut free: Vec<usize> = (0..items.len()).filter(|&place| waits_for[place] == 0).collect();
+    let mut sorted = 0;
+    while let Some(place) = free.pop() {
+        sorted += 1;
+        for &next in &dependents[place] {
+            waits_for[next] -= 1;
+            if waits_for[next] == 0 {
+                free.push(next);
+            }
+        }
+    }
+    (sorted < items.len()).then(|| cycle(items, &places, &waits_for))
+}
+
+/// Names a cycle among items that wait for one another.
+fn cycle(items: &[Item], places: &BTreeMap<Arc<str>, usize>, waits_for: &[usize]) -> String {
+    let stuck = |place: &usize| waits_for[*place] > 0;
+    let mut path: Vec<usize> = Vec::new();
+    let mut at = (0..items.len()).find(stuck).unwrap_or(0);
+    while !path.contains(&at) {
+        path.push(at);
+        let on = items[at].depends.iter().filter_map(|id| places.get(id).copied()).find(stuck);
+        at = on.unwrap_or(at);
+    }
+    let start = path.iter().position(|&place| place == at).unwrap_or(0);
+    let names: Vec<&str> =
+        path[start..].iter().chain([&at]).map(|&place| items[place].id.as_ref()).collect();
+    format!("dependencies go round in a circle: {}", names.join(" → "))
+}
+
+/// The facts of an item that a scope declares, of the right type.
+pub(super) fn item_facts(flow: &Workflow, scope: ScopeIx, item: &Item) -> BTreeMap<FactIx, Value> {
+    let mut facts = BTreeMap::new();
+    for (at, fact) in flow.facts.iter().enumerate() {
+        if fact.owner == Owner::Item(scope)
+            && let Some(value) = item.facts.get(&fact.name)
+            && fact.ty.admits(value)
+            && let Ok(at) = u16::try_from(at)
+        {
+            facts.insert(FactIx(at), value.clone());
+        }
+    }
+    facts
+}
+
+impl Run {
+    /// Takes items up as units. Those already known are left as they are.
+    pub(super) fn add_units(&mut self, items: &[Item], origin: Option<UnitIx>) {
+        let first = self.units.len();
+        let generation = origin.and_then(|o| self.unit(o)).map_or(0, |unit| unit.generation + 1);
+        for item in items {
+            let Ok(ix) = u32::try_from(self.units.len()).map(UnitIx) else { return };
+            if self.unit_ids.contains_key(&item.id) {
+                continue;
+            }
+            self.unit_ids.insert(item.id.clone(), ix);
+            self.units.push_back(Arc::new(Unit {
+                facts: item_facts(&self.flow, ScopeIx::UNIT, item),
+                item: Arc::new(item.clone()),
+                origin,
+                generation,
+                waits_for: 0,
+                dependents: Vec::new(),
+                rank: item.rank,
+                status: UnitStatus::Pending,
+                frame: None,
+                leaf: None,
+                lane: None,
+                landed: false,
+                subject: None,
+                purse: Purse::default(),
+            }));
+            self.tally.total += 1;
+        }
+        // Only now, so that an item may depend on one listed after it.
+        for at in first..self.units.len() {
+            if let Ok(ix) = u32::try_from(at).map(UnitIx) {
+                self.link(ix);
+            }
+        }
+    }
+
+    fn link(&mut self, ix: UnitIx) {
+        let Some(unit) = self.unit(ix) else { return };
+        let rank = unit.rank;
+        let depends = match self.flow.order {
+            Order::Listed => Vec::new(),
+            Order::Depends => unit.item.depends.clone(),
+        };
+        let mut waits_for = 0;
+        for id in &depends {
+            let Some(&on) = self.unit_ids.get(id) else { continue };
+            match self.unit(on).map(|unit| unit.status) {
+                Some(UnitStatus::Settled(Settled::Done)) | None => {}
+                Some(UnitStatus::Settled(_)) => {
+                    self.doomed.insert(ix, on);
+                }
+                Some(UnitStatus::Pending | UnitStatus::Started) => {
+                    waits_for += 1;
+                    if let Some(on) = self.unit_mut(on) {
+                        on.dependents.push(ix);
+                    }
+                }
+            }
+        }
+        if let Some(unit) = self.unit_mut(ix) {
+            unit.waits_for = waits_for;
+        }
+        if waits_for == 0 && !self.doomed.contains_key(&ix) {
+            self.ready.insert((rank, ix));
+        }
+    }
+
+    /// Puts aside units at the head of the queue whose files are claimed, so that the head of the
+    /// queue can always start.
+    pub(super) fn tidy_ready(&mut self) {
+        while let Some(&(rank, ix)) = self.ready.get_min() {
+            let claim = self.unit(ix).and_then(|unit| self.claims.conflict(&unit.item.files));
+            let Some(claim) = claim else { return };
+            self.ready.remove(&(rank, ix));
+            self.claims.wait(claim, rank, ix);
+        }
+    }
+
+    /// The unit to start next, if one may start now.
+    pub(super) fn next_to_start(&self) -> Option<UnitIx> {
+        let may = self.phase == Phase::Units
+            && !self.stopping
+            && !self.paused
+            && self.between.is_none()
+            && self.settled.is_empty()
+            && self.waking.is_empty();
+        if !may {
+            return None;
+        }
+        let &(_, unit) = self.ready.get_min()?;
+        let room = match self.flow.order {
+            Order::Listed => self.lanes.is_empty(),
+            Order::Depends => self.active.len() < self.width(),
+        };
+        room.then_some(unit)
+    }
+
+    /// The lowest lane that nobody uses.
+    pub(super) fn free_lane(&self) -> u32 {
+        (0..)
+            .zip(self.lanes.iter())
+            .find(|(lane, used)| lane != *used)
+            .map_or_else(|| u32::try_from(self.lanes.len()).unwrap_or(u32::MAX), |(lane, _)| lane)
+    }
+
+    pub(super) fn start_unit(&mut self, ix: UnitIx, frame: FrameId, lane: u32) {
+        let Some(unit) = self.unit_mut(ix) else { return };
+        unit.status = UnitStatus::Started;
+        unit.frame = Some(frame);
+        unit.leaf = Some(frame);
+        unit.lane = Some(lane);
+        let (rank, item) = (unit.rank, unit.item.clone());
+        self.ready.remove(&(rank, ix));
+        self.claims.claim(ix, &item.files);
+        self.active.insert(ix);
+        self.lanes.insert(lane);
+    }
+
+    /// A unit settles: its place, lane and claims are free again, and its dependents learn of it.
+    pub(super) fn settle_unit(&mut self, ix: UnitIx, how: Settled) {
+        let Some(unit) = self.unit_mut(ix) else { return };
+        let was = unit.status;
+        if matches!(was, UnitStatus::Settled(_)) {
+            return;
+        }
+        unit.status = UnitStatus::Settled(how);
+        unit.leaf = None;
+        let (rank, item, lane) = (unit.rank, unit.item.clone(), unit.lane);
+        let dependents = std::mem::take(&mut unit.dependents);
+        match how {
+            Settled::Done => self.tally.done += 1,
+            Settled::Failed => self.tally.failed += 1,
+            Settled::Skipped => self.tally.skipped += 1,
+            Settled::Blocked | Settled::Unfinished => self.tally.blocked += 1,
+        }
+        self.doomed.remove(&ix);
+        self.active.remove(&ix);
+        self.waking.remove(&ix);
+        if was == UnitStatus::Pending {
+            self.ready.remove(&(rank, ix));
+            self.claims.forget(&item.files, rank, ix);
+        }
+        if let Some(lane) = lane {
+            self.lanes.remove(&lane);
+        }
+        for freed in self.claims.release(ix, &item.files) {
+            self.ready.insert(freed);
+        }
+        for next in dependents {
+            self.learn(next, ix, how);
+        }
+        let has_between = !self.flow.scopes[ScopeIx::BETWEEN.at()].stages.is_empty();
+        if was == UnitStatus::Started {
+            if has_between {
+                self.settled.push_back(ix);
+            } else {
+                self.drop_unit_frame(ix);
+            }
+        }
+    }
+
+    fn learn(&mut self, dependent: UnitIx, on: UnitIx, how: Settled) {
+        let Some(unit) = self.unit_mut(dependent) else { return };
+        if unit.status != UnitStatus::Pending {
+            return;
+        }
+        unit.waits_for = unit.waits_for.saturating_sub(1);
+        let (free, rank) = (unit.waits_for == 0, unit.rank);
+        if how != Settled::Done {
+            self.doomed.insert(dependent, on);
+        } else if free && !self.doomed.contains_key(&dependent) {
+            self.ready.insert((rank, dependent));
+        }
+    }
+
+    pub(super) fn drop_unit_frame(&mut self, ix: UnitIx) {
+        if let Some(frame) = self.unit_mut(ix).and_then(|unit| unit.frame.take()) {
+            self.frames.remove(&frame);
+            self.agenda.remove(&frame);
+            self.dispatch.remove(&frame);
+            self.held.remove(&frame);
+        }
+    }
+
+    pub(super) fn rerank(&mut self, ix: UnitIx, rank: i64) {
+        let Some(unit) = self.unit_mut(ix) else { return };
+        let old = std::mem::replace(&mut unit.rank, rank);
+        let item = unit.item.clone();
+        if self.ready.remove(&(old, ix)).is_some() {
+            self.ready.insert((rank, ix));
+        } else if unit_is_pending(self, ix) {
+            self.claims.forget(&item.files, old, ix);
+            let free = self.unit(ix).is_some_and(|unit| unit.waits_for == 0);
+            if free && !self.doomed.contains_key(&ix) {
+                self.ready.insert((rank, ix));
+            }
+        }
+    }
+
+    /// What a lane holds from now on.
+    pub(super) fn set_subject(&mut self, unit: Option<UnitIx>, subject: Option<Subject>) {
+        match unit {
+            Some(ix) => {
+                if let Some(unit) = self.unit_mut(ix) {
+                    unit.subject = subject;
+                }
+            }
+            None => self.subject = subject,
+        }
+    }
+}
+
+fn unit_is_pending(run: &Run, ix: UnitIx) -> bool {
+    run.unit(ix).is_some_and(|unit| unit.status == UnitStatus::Pending)
+}

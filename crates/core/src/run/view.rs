@@ -1,0 +1,241 @@
+//! What people and the shell may see of a run.
+
+use std::sync::Arc;
+
+use super::{
+    FrameId, GateId, UnitIx,
+    budget::{Caps, Purse},
+    scene::Scene,
+    state::{Phase, Position, Run, Tally, UnitStatus},
+};
+use crate::{
+    value::Value,
+    workflow::{InputIx, Kind, RunOutcome, Settled, Stage, StageIx, VerdictIx, Workflow},
+};
+
+/// A gate that waits for an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenGate {
+    /// Its id, to answer it by.
+    pub id: GateId,
+    /// Its stage.
+    pub stage: StageIx,
+    /// The unit it holds, if any.
+    pub unit: Option<Arc<str>>,
+    /// The question.
+    pub question: String,
+    /// Its concerns, and whether each fired (`None`: Unknown, which counts as fired).
+    pub concerns: Vec<(String, Option<bool>)>,
+    /// What may be answered now.
+    pub options: Vec<OptionView>,
+}
+
+/// An option of a gate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionView {
+    /// What to answer.
+    pub key: String,
+    /// What it is called.
+    pub label: String,
+    /// What it means.
+    pub about: Option<String>,
+    /// Whether a reason must be given with it.
+    pub reason: bool,
+    /// Whether an empty answer means this one.
+    pub default: bool,
+}
+
+/// A unit, from outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnitView {
+    /// Its id.
+    pub id: Arc<str>,
+    /// A line for people.
+    pub title: Arc<str>,
+    /// Where it stands.
+    pub status: UnitStatus,
+    /// The stage that it, or its child, is at.
+    pub stage: Option<StageIx>,
+    /// Its lane.
+    pub lane: Option<u32>,
+    /// The unit whose report it came from.
+    pub origin: Option<Arc<str>>,
+    /// How far it is from what intake and between added.
+    pub generation: u32,
+    /// Whether it has landed.
+    pub landed: bool,
+    /// What it has used up.
+    pub purse: Purse,
+}
+
+impl Run {
+    /// Its id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Its workflow.
+    pub fn workflow(&self) -> &Arc<Workflow> {
+        &self.flow
+    }
+
+    /// The number of events so far: the sequence number of the next one.
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// Where it is.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// How it ended, or how it is going to.
+    pub fn outcome(&self) -> Option<RunOutcome> {
+        self.outcome
+    }
+
+    /// How many units there are, and how they settled.
+    pub fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    /// What it has used up and set aside.
+    pub fn purse(&self) -> Purse {
+        self.purse
+    }
+
+    /// Its caps.
+    pub fn caps(&self) -> &Caps {
+        &self.settings.caps
+    }
+
+    /// The value of an input.
+    pub fn input(&self, ix: InputIx) -> Option<&Value> {
+        self.inputs.get(ix.at())?.as_ref()
+    }
+
+    /// Whether a report said more than was set aside, and nobody has raised the caps since.
+    pub fn has_overrun(&self) -> bool {
+        self.overrun
+    }
+
+    /// Whether any report ever said more than was set aside.
+    pub fn has_ever_overrun(&self) -> bool {
+        self.overruns > 0
+    }
+
+    /// The gates that wait for an answer.
+    pub fn gates(&self) -> Vec<OpenGate> {
+        self.gates.keys().filter_map(|id| self.gate(*id)).collect()
+    }
+
+    /// One gate that waits for an answer.
+    pub fn gate(&self, id: GateId) -> Option<OpenGate> {
+        let frame = self.frame(*self.gates.get(&id)?)?;
+        let ix = frame.stage?;
+        let stage = self.flow.stage(ix);
+        let Kind::Gate(gate) = &stage.kind else { return None };
+        let scene = Scene::of(self, frame);
+        let option = |(at, verdict): (u16, &crate::workflow::Verdict)| {
+            let take = self.offered(frame, ix, VerdictIx(at))?;
+            Some(OptionView {
+                key: verdict.name.clone(),
+                label: take.label.clone().unwrap_or_else(|| verdict.name.clone()),
+                about: take.about.clone(),
+                reason: take.reason,
+                default: gate.default == Some(VerdictIx(at)),
+            })
+        };
+        Some(OpenGate {
+            id,
+            stage: ix,
+            unit: frame.unit.and_then(|unit| self.unit(unit)).map(|unit| unit.item.id.clone()),
+            question: gate.question.clone(),
+            concerns: gate
+                .concerns
+                .iter()
+                .map(|(name, concern)| (name.clone(), concern.truth(&scene)))
+                .collect(),
+            options: (0..).zip(&stage.verdicts).filter_map(option).collect(),
+        })
+    }
+
+    /// All units, in the order they were taken up.
+    pub fn units(&self) -> impl Iterator<Item = UnitView> + '_ {
+        (0..).zip(&self.units).filter_map(|(ix, _)| self.unit_view(UnitIx(ix)))
+    }
+
+    /// The unit of this id.
+    pub fn unit_named(&self, id: &str) -> Option<UnitView> {
+        self.unit_view(*self.unit_ids.get(id)?)
+    }
+
+    fn unit_view(&self, ix: UnitIx) -> Option<UnitView> {
+        let unit = self.unit(ix)?;
+        let leaf = unit.leaf.and_then(|leaf| self.frame(leaf));
+        let over = matches!(self.phase, Phase::Finale | Phase::Ended);
+        let status = match unit.status {
+            UnitStatus::Settled(how) => UnitStatus::Settled(how),
+            UnitStatus::Pending | UnitStatus::Started if over => {
+                UnitStatus::Settled(Settled::Unfinished)
+            }
+            UnitStatus::Pending => UnitStatus::Pending,
+            UnitStatus::Started => UnitStatus::Started,
+        };
+        Some(UnitView {
+            id: unit.item.id.clone(),
+            title: unit.item.title.clone(),
+            status,
+            stage: leaf.and_then(|frame| match frame.position {
+                Position::Entering(stage) | Position::Held(stage) => Some(stage),
+                Position::Pending
+                | Position::Working
+                | Position::Judged(_)
+                | Position::Asking(_)
+                | Position::Expanded
+                | Position::Closed => frame.stage,
+            }),
+            lane: unit.lane,
+            origin: unit
+                .origin
+                .and_then(|origin| self.unit(origin))
+                .map(|origin| origin.item.id.clone()),
+            generation: unit.generation,
+            landed: unit.landed,
+            purse: unit.purse,
+        })
+    }
+
+    /// Every tally of every counter that lives now, with its maximum as it is now.
+    pub fn counters(&self) -> Vec<(String, u32, u32)> {
+        let run = Scene::of_run(self);
+        let of = |scene: &Scene<'_>, tallies: &super::state::Tallies| -> Vec<(String, u32, u32)> {
+            tallies
+                .iter()
+                .map(|((counter, _), value)| {
+                    let name = self.flow.counters[counter.at()].name.clone();
+                    (name, *value, scene.counter_max(*counter))
+                })
+                .collect()
+        };
+        let mut all = of(&run, &self.counters);
+        for frame in self.frames.values() {
+            all.extend(of(&Scene::of(self, frame), &frame.counters));
+        }
+        all
+    }
+
+    /// Whether a frame would pass a stage over: the stage's condition is definitely false.
+    pub fn passes_over(&self, frame: FrameId, stage: StageIx) -> bool {
+        let Some(frame) = self.frame(frame) else { return false };
+        let when = self.flow.stage(stage).when.as_ref();
+        when.is_some_and(|when| when.truth(&Scene::of(self, frame)) == Some(false))
+    }
+
+    /// The stage that the run's own frame (intake, between, finale) is at.
+    pub fn own_stage(&self) -> Option<&Stage> {
+        let intake = (self.phase == Phase::Intake).then_some(self.intake);
+        let frame = self.frame(self.finale.or(self.between).or(intake)?)?;
+        self.stage_at(frame)
+    }
+}

@@ -1,0 +1,102 @@
+//! Whole runs of the five built-in workflows, by the thousand, under the auditor's eyes.
+
+use std::sync::Arc;
+
+use windlass_core::{
+    lang::{Catalogue, load},
+    workflow::Workflow,
+};
+use windlass_sim::{Choices, Plan, campaign, drive, journal_bytes, shrink};
+
+const CATALOGUE: &str = include_str!("../../../../workflows/catalogue.toml");
+
+/// Runs of each workflow: 2,000 unless `WINDLASS_SIM_RUNS` says otherwise (`scripts/mutants` makes
+/// do with fewer for each mutant). `windlass workflow simulate NAME --runs 100000` is the long form.
+fn runs() -> u64 {
+    match std::env::var("WINDLASS_SIM_RUNS") {
+        Ok(runs) => {
+            runs.parse().unwrap_or_else(|_| panic!("WINDLASS_SIM_RUNS={runs} is no number"))
+        }
+        Err(_) => 2_000,
+    }
+}
+
+#[track_caller]
+fn built_in(text: &str) -> Arc<Workflow> {
+    let catalogue = Catalogue::parse(CATALOGUE).unwrap_or_else(|p| panic!("{p:?}"));
+    match load(text, &catalogue) {
+        Ok(flow) => Arc::new(flow),
+        Err(problems) => {
+            let plain: Vec<String> = problems.iter().map(|p| p.plain("built-in", text)).collect();
+            panic!("{}", plain.join("\n"))
+        }
+    }
+}
+
+/// Simulates runs, and shows the first failure as small as it can be made.
+#[track_caller]
+fn simulate(name: &str, text: &str) {
+    let flow = built_in(text);
+    let runs = runs();
+    let totals = campaign(&flow, &Plan::default(), 0..runs);
+    if let Some((seed, violation)) = totals.failures.first() {
+        let failing = drive(&flow, &Plan::default(), Choices::from_seed(*seed));
+        let small = shrink(&flow, &Plan::default(), failing);
+        let story: Vec<String> = small
+            .iter()
+            .flat_map(|small| &small.journal)
+            .map(|recorded| format!("{} {:?}", recorded.seq, recorded.event))
+            .skip(1)
+            .collect();
+        panic!(
+            "{} of {runs} runs broke an invariant; seed {seed}: {violation}\nshrunk:\n{}\n\
+             rerun with: windlass workflow simulate {name} --seed {seed}",
+            totals.failures.len(),
+            story.join("\n"),
+        );
+    }
+    assert_eq!(totals.runs, runs);
+    assert!(totals.landings > 0, "some runs land something");
+}
+
+/// Crash-and-fold after every single input yields the same journal, byte for byte, and so does
+/// the same seed again.
+#[track_caller]
+fn forgetful(text: &str) {
+    let flow = built_in(text);
+    let amnesia = Plan { amnesia: true, ..Plan::default() };
+    for seed in 0..40 {
+        let plain = drive(&flow, &Plan::default(), Choices::from_seed(seed));
+        let again = drive(&flow, &Plan::default(), Choices::from_seed(seed));
+        let forgot = drive(&flow, &amnesia, Choices::from_seed(seed));
+        assert_eq!(forgot.violation, None, "seed {seed}");
+        let bytes = |outcome: &windlass_sim::Outcome| {
+            journal_bytes(&outcome.journal).unwrap_or_else(|error| panic!("{error}"))
+        };
+        assert_eq!(bytes(&plain), bytes(&again), "seed {seed} twice");
+        assert_eq!(bytes(&plain), bytes(&forgot), "seed {seed} with a crash after every input");
+    }
+}
+
+macro_rules! built_ins {
+    ($($name:ident),*) => {$(
+        mod $name {
+            const TEXT: &str =
+                include_str!(concat!("../../../../workflows/", stringify!($name), ".toml"));
+
+            mod slow {
+                #[test]
+                fn runs_keep_every_invariant() {
+                    crate::simulate(stringify!($name), super::TEXT);
+                }
+            }
+
+            #[test]
+            fn crash_and_fold_yields_the_same_journal() {
+                super::forgetful(TEXT);
+            }
+        }
+    )*};
+}
+
+built_ins!(autopilot, task, mission, issues, work);

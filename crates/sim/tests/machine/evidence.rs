@@ -1,0 +1,228 @@
+//! Evidence: what a landing needs, what clears it, and who may waive it.
+
+use windlass_core::run::{Standing, Target, Wish};
+use windlass_sim::{Saying, Walk};
+
+use crate::flow;
+
+const STAGES: &str = r#"
+[[unit]]
+stage = "do"
+role = "worker"
+edits = true
+on = { done = "next", failed = "failed" }
+[[unit]]
+stage = "prove"
+checks = ["test"]
+on = { pass = "next", fail = { to = "do", count = "tries", spent = "anyway" }, skipped = "anyway" }
+[[unit]]
+stage = "review"
+when = "not fast"
+role = "reviewer"
+on = { clear = "next", blocking = "anyway" }
+[[unit]]
+stage = "land"
+land = "merge"
+needs = ["prove:pass", "review:clear"]
+on.landed = "next"
+on.moved = { to = "prove", count = "tries", spent = "failed" }
+on.conflict = { to = "do", count = "tries", spent = "failed" }
+[[unit]]
+stage = "told"
+tell = ["report"]
+on = { told = "done" }
+[[unit]]
+stage = "anyway"
+aside = true
+gate = "anyway?"
+on = { land = { to = "land", waive = ["prove", "review"] }, fix = "do", no = "failed" }
+"#;
+
+const HEAD: &str = "[inputs]\nfast = \"flag\"\n[counters]\ntries = { per = \"unit\", max = 5 }";
+
+fn begun(flow: &std::sync::Arc<windlass_core::workflow::Workflow>) -> Walk<'_> {
+    let mut walk = Walk::new(flow, &[]);
+    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    walk
+}
+
+fn redo(walk: &mut Walk<'_>, stage: &str) {
+    walk.wishes(Wish::Redo { target: Target::Unit("a".into()), stage: stage.into() });
+}
+
+#[test]
+fn a_landing_with_its_evidence_goes_through_once() {
+    let flow = flow(HEAD, STAGES);
+    let mut walk = begun(&flow);
+    walk.says("do", "done").says("prove", "pass").says("review", "clear");
+    assert_eq!(walk.at(), ["land"]);
+    assert_eq!(walk.run().next_deadline(), None, "nobody can tell whether a late landing happened");
+    walk.says("land", "landed");
+    assert_eq!(walk.run().unit_named("a").map(|u| u.landed), Some(true));
+    redo(&mut walk, "land");
+    assert_eq!(walk.standing(), Standing::Escalated, "it does not land twice");
+    walk.wishes(Wish::Resume(None));
+    assert_eq!(walk.standing(), Standing::Escalated);
+    redo(&mut walk, "told");
+    walk.says("told", "told");
+    assert_eq!(walk.exit_code(), Some(0));
+}
+
+#[test]
+fn a_new_edit_clears_what_was_proved_and_reviewed() {
+    let flow = flow(HEAD, STAGES);
+    let mut walk = begun(&flow);
+    almost_landed(&mut walk);
+    walk.says("do", "done");
+    redo(&mut walk, "land");
+    assert_eq!(walk.standing(), Standing::Escalated);
+    redo(&mut walk, "prove");
+    walk.says("prove", "pass");
+    assert_eq!(walk.at(), ["review"], "checks alone are not enough");
+    redo(&mut walk, "land");
+    assert_eq!(walk.standing(), Standing::Escalated);
+}
+
+/// Everything is there, but the landing has not begun.
+fn almost_landed(walk: &mut Walk<'_>) {
+    walk.says("do", "done").says("prove", "pass").wishes(Wish::Pause).says("review", "clear");
+    redo(walk, "do");
+    walk.wishes(Wish::Resume(None));
+}
+
+#[test]
+fn an_edit_that_does_not_say_what_it_made_clears_everything() {
+    let flow = flow(HEAD, STAGES);
+    let mut walk = begun(&flow);
+    almost_landed(&mut walk);
+    walk.waits(30 * 60_000);
+    redo(&mut walk, "land");
+    assert_eq!(walk.standing(), Standing::Escalated);
+}
+
+#[test]
+fn review_survives_a_clean_rebase_and_checks_do_not() {
+    let flow = flow(HEAD, STAGES);
+    let mut walk = begun(&flow);
+    walk.says("do", "done").says("prove", "pass").says("review", "clear").says("land", "moved");
+    assert_eq!(walk.at(), ["prove"]);
+    let mut unproved = begun(&flow);
+    unproved.says("do", "done").says("prove", "pass").says("review", "clear").says("land", "moved");
+    redo(&mut unproved, "land");
+    assert_eq!(unproved.standing(), Standing::Escalated, "the merged tree was never proved");
+    walk.says("prove", "pass");
+    assert_eq!(walk.at(), ["land"], "the review still holds and is not asked again");
+    assert_eq!((walk.runs("prove"), walk.runs("review")), (2, 1));
+    walk.says("land", "moved");
+    redo(&mut walk, "review");
+    assert_eq!(walk.at(), ["review"], "a person may ask again all the same");
+}
+
+#[test]
+fn a_bad_verdict_is_never_upheld() {
+    let flow = flow(HEAD, STAGES);
+    let mut walk = begun(&flow);
+    walk.says("do", "done").says("prove", "pass").says("review", "blocking");
+    redo(&mut walk, "prove");
+    walk.says("prove", "pass");
+    assert_eq!(walk.at(), ["review"], "blocking is nothing to keep");
+}
+
+#[test]
+fn a_conflict_clears_review_as_well() {
+    let flow = flow(HEAD, STAGES);
+    let mut walk = begun(&flow);
+    walk.says("do", "done").says("prove", "pass").says("review", "clear").says("land", "conflict");
+    assert_eq!(walk.at(), ["do"]);
+    redo(&mut walk, "prove");
+    walk.says("prove", "pass");
+    redo(&mut walk, "land");
+    assert_eq!(walk.standing(), Standing::Escalated);
+}
+
+#[test]
+fn the_wrong_verdict_is_no_evidence() {
+    let flow = flow(HEAD, STAGES);
+    let mut walk = begun(&flow);
+    walk.says("do", "done").says("prove", "pass").says("review", "blocking");
+    redo(&mut walk, "land");
+    assert_eq!(walk.standing(), Standing::Escalated);
+}
+
+#[test]
+fn a_stage_whose_condition_is_false_is_not_needed() {
+    let flow = flow(HEAD, STAGES);
+    let mut walk = Walk::new(&flow, &[("fast", "yes")]);
+    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    walk.says("do", "done").says("prove", "pass");
+    assert_eq!(walk.at(), ["land"]);
+}
+
+#[test]
+fn a_waiver_counts_for_exactly_this_change() {
+    let flow = flow(HEAD, STAGES);
+    let mut walk = begun(&flow);
+    walk.says("do", "done").says("prove", "skipped").answers("anyway", "land");
+    assert_eq!(walk.at(), ["land"]);
+    walk.says("land", "conflict").says("do", "done");
+    redo(&mut walk, "land");
+    assert_eq!(walk.standing(), Standing::Escalated, "something else has been made since");
+}
+
+#[test]
+fn a_check_of_another_tree_does_not_count() {
+    let flow = flow(HEAD, STAGES);
+    let mut walk = begun(&flow);
+    walk.says("do", "done");
+    let (effect, _) = walk.find("prove").expect("under way");
+    let given = walk.give(windlass_core::run::Input::Report(windlass_core::run::Report {
+        effect,
+        ended: windlass_core::run::Ended::Verdict("pass".into()),
+        facts: std::collections::BTreeMap::new(),
+        lists: std::collections::BTreeMap::new(),
+        subject: Some(windlass_core::run::Subject { tree: "other".into(), change: "other".into() }),
+        usage: windlass_core::run::Usage::NONE,
+    }));
+    assert_eq!(given, Ok(()));
+    assert_eq!(walk.at(), ["prove"], "it is done again");
+    let fault = walk.journal().iter().find_map(|r| match &r.event {
+        windlass_core::run::Event::Reported(ending) => ending.fault.clone(),
+        _ => None,
+    });
+    assert_eq!(fault.as_deref(), Some("it looked at something else than was wanted"));
+}
+
+#[test]
+fn a_person_may_override_a_verdict_with_a_reason() {
+    let flow = flow(HEAD, STAGES);
+    let mut walk = begun(&flow);
+    walk.says("do", "done").says("prove", "pass").says("review", "blocking");
+    assert_eq!(walk.at(), ["anyway"]);
+    walk.wishes(Wish::Override {
+        target: Target::Unit("a".into()),
+        stage: "review".into(),
+        verdict: "clear".into(),
+        reason: "the finding is wrong".into(),
+    });
+    assert_eq!(walk.at(), ["land"], "the gate is gone and the verdict counts");
+    walk.says("land", "landed").says("told", "told");
+    assert_eq!(walk.exit_code(), Some(0));
+}
+
+#[test]
+fn one_landing_at_a_time() {
+    let flow = flow(&format!("[units]\nlanes = 3\n{HEAD}"), STAGES);
+    let mut walk = Walk::new(&flow, &[("fast", "yes")]);
+    walk.says("list", Saying::new("found").list("jobs", &["a", "b"]));
+    for _ in 0..2 {
+        walk.says("do", "done");
+    }
+    for _ in 0..2 {
+        walk.says("prove", "pass");
+    }
+    assert_eq!(walk.at(), ["land"]);
+    walk.says("land", "landed");
+    let mut at = walk.at();
+    at.sort();
+    assert_eq!(at, ["land", "told"]);
+}

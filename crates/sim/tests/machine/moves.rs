@@ -1,0 +1,480 @@
+//! Moves: counters, spent, reset, widening, cases, passing over, pausing, returning, finishing.
+
+use windlass_core::{
+    run::{Standing, Wish},
+    workflow::RunOutcome,
+};
+use windlass_sim::{Saying, Walk};
+
+use crate::flow;
+
+fn one(walk: &mut Walk<'_>) {
+    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+}
+
+#[test]
+fn a_counter_allows_max_steps_and_then_its_spent_move() {
+    let stages = r#"
+[[unit]]
+stage = "do"
+role = "worker"
+on.done = "next"
+on.failed = { to = "do", count = "tries", widen = ["error", "files"], spent = "gave_up" }
+[[unit]]
+stage = "gave_up"
+aside = true
+tell = ["report"]
+on = { told = "failed" }
+"#;
+    let flow = flow("[counters]\ntries = { per = \"unit\", max = 3 }", stages);
+    let mut walk = Walk::new(&flow, &[]);
+    one(&mut walk);
+    let context =
+        |walk: &Walk<'_>| walk.find("do").and_then(|(_, e)| e.context).map(|c| c.to_string());
+    assert_eq!(context(&walk), None);
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        walk.says("do", "failed");
+        seen.extend(context(&walk));
+    }
+    assert_eq!(seen, ["error", "files", "files"], "the nth step passes the nth entry");
+    assert_eq!(walk.run().counters(), [("tries".to_owned(), 3, 3)]);
+    walk.says("do", "failed");
+    assert_eq!(walk.at(), ["gave_up"]);
+    assert_eq!(walk.runs("do"), 4);
+}
+
+#[test]
+fn a_new_unit_starts_its_counters_anew_and_a_runs_counter_goes_on() {
+    let stages = r#"
+[[unit]]
+stage = "do"
+role = "worker"
+on.done = { to = "next", count = "all", spent = "failed" }
+on.failed = { to = "do", count = "tries", spent = "failed" }
+"#;
+    let flow = flow(
+        "[counters]\ntries = { per = \"unit\", max = 1 }\nall = { per = \"run\", max = 1 }",
+        stages,
+    );
+    let mut walk = Walk::new(&flow, &[]);
+    walk.says("list", Saying::new("found").list("jobs", &["a", "b"]));
+    walk.says("do", "failed").says("do", "done");
+    walk.says("do", "failed").says("do", "done");
+    let tally = walk.run().tally();
+    assert_eq!((tally.done, tally.failed), (1, 1), "the second found `all` spent");
+}
+
+#[test]
+fn a_stage_counter_counts_again_within_a_visit_only() {
+    let stages = r#"
+[[unit]]
+stage = "do"
+role = "worker"
+on = { done = "ask", failed = "failed" }
+[[unit]]
+stage = "ask"
+gate = "more?"
+on = { more = "do", enough = "done" }
+"#;
+    let flow = flow("", stages);
+    let mut walk = Walk::new(&flow, &[]);
+    one(&mut walk);
+    walk.says("do", "crashed").says("do", "crashed").says("do", "done").answers("ask", "more");
+    walk.says("do", "unknown").says("do", "no_output");
+    assert_eq!(walk.at(), ["do"], "a new visit had two new tries");
+    walk.says("do", "timed_out");
+    assert_eq!(walk.standing(), Standing::Escalated);
+    assert_eq!(walk.runs("do"), 2, "again is the same visit");
+    walk.wishes(Wish::Resume(None));
+    assert_eq!(walk.at(), ["do"]);
+    assert_eq!(walk.runs("do"), 3);
+}
+
+#[test]
+fn reset_puts_a_counter_back_to_where_it_starts() {
+    let stages = r#"
+[[unit]]
+stage = "do"
+role = "worker"
+on.done = "next"
+on.failed = { to = "do", count = "tries", spent = "ask" }
+[[unit]]
+stage = "ask"
+aside = true
+gate = "once more?"
+on = { more = { to = "do", reset = ["tries"] }, enough = "failed" }
+"#;
+    let flow = flow("[counters]\ntries = { per = \"unit\", from = 1, max = 2 }", stages);
+    let mut walk = Walk::new(&flow, &[]);
+    one(&mut walk);
+    walk.says("do", "failed").says("do", "failed").answers("ask", "more");
+    walk.says("do", "failed");
+    assert_eq!(walk.at(), ["do"]);
+    walk.says("do", "failed");
+    assert_eq!(walk.at(), ["ask"]);
+}
+
+#[test]
+fn a_counter_by_a_fact_keeps_one_tally_for_each_of_its_values() {
+    let stages = r#"
+[[unit]]
+stage = "do"
+role = "worker"
+on.done = "next"
+on.failed = { to = "do", count = "causes", spent = "failed" }
+"#;
+    let flow = flow("[counters]\ncauses = { per = \"unit\", by = \"do.cause\", max = 2 }", stages);
+    let mut walk = Walk::new(&flow, &[]);
+    one(&mut walk);
+    let because = |cause: &str| Saying::new("failed").fact("cause", cause);
+    for cause in ["typo", "logic", "typo", "logic"] {
+        walk.says("do", because(cause));
+    }
+    assert_eq!(walk.at(), ["do"]);
+    walk.says("do", because("logic"));
+    assert_eq!(walk.run().tally().failed, 1);
+}
+
+#[test]
+fn a_maximum_may_be_an_expression_and_unknown_is_spent() {
+    let stages = r#"
+[[unit]]
+stage = "do"
+role = "worker"
+on.done = "next"
+on.failed = { to = "do", count = "tries", spent = "failed" }
+"#;
+    let head = "[counters]\ntries = { per = \"unit\", max = \"do.size\" }";
+    let flow = flow(head, stages);
+    let mut walk = Walk::new(&flow, &[]);
+    one(&mut walk);
+    walk.says("do", Saying::new("failed").fact("size", 1));
+    assert_eq!(walk.at(), ["do"]);
+    walk.says("do", "failed");
+    assert_eq!(walk.run().tally().failed, 1);
+    let mut walk = Walk::new(&flow, &[]);
+    one(&mut walk);
+    walk.says("do", "failed");
+    assert_eq!(walk.run().tally().failed, 1, "an unknown maximum leaves no room");
+}
+
+#[test]
+fn entering_a_stage_may_count_and_its_counters_spent_move_is_taken_instead() {
+    let stages = r#"
+[[unit]]
+stage = "do"
+count = "rounds"
+role = "worker"
+record = "DO"
+on = { done = "ask", failed = "failed" }
+[[unit]]
+stage = "ask"
+gate = "more?"
+on = { more = "do", enough = "done" }
+"#;
+    let head =
+        "[counters]\nrounds = { per = \"run\", max = 2, spent = { finish = \"escalated\" } }";
+    let flow = flow(head, stages);
+    let mut walk = Walk::new(&flow, &[]);
+    one(&mut walk);
+    walk.says("do", "done").answers("ask", "more").says("do", "done").answers("ask", "more");
+    assert_eq!(walk.standing(), Standing::Ended(RunOutcome::Escalated));
+    assert_eq!((walk.records(), walk.exit_code()), (vec!["DO".into(), "DO".into()], Some(3)));
+}
+
+#[test]
+fn a_stage_is_passed_over_only_when_its_condition_is_definitely_false() {
+    let stages = r#"
+[[unit]]
+stage = "heavy"
+when = "unit.weight > 5"
+role = "worker"
+on = { done = "next", failed = "failed" }
+[[unit]]
+stage = "beside"
+aside = true
+tell = ["report"]
+on = { told = "next" }
+[[unit]]
+stage = "last"
+role = "reviewer"
+on = { clear = "next", blocking = { to = "beside", count = "turns", spent = "failed" } }
+"#;
+    let flow = flow("[counters]\nturns = { per = \"unit\", max = 1 }", stages);
+    let at = |weight: Option<i64>| {
+        let mut walk = Walk::new(&flow, &[]);
+        let mut job = windlass_sim::item("a");
+        job.facts.extend(weight.map(|w| ("weight".to_owned(), w.into())));
+        walk.says("list", Saying::new("found").items("jobs", vec![job]));
+        walk.at()
+    };
+    assert_eq!(at(Some(6)), ["heavy"]);
+    assert_eq!(at(Some(5)), ["last"], "asides are passed by");
+    assert_eq!(at(None), ["heavy"], "Unknown runs it");
+    let mut walk = Walk::new(&flow, &[]);
+    one(&mut walk);
+    walk.says("heavy", "done").says("last", "blocking").says("beside", "told");
+    assert_eq!(walk.at(), ["last"], "next from an aside goes on in the order of the file");
+}
+
+#[test]
+fn cases_are_tried_in_order_and_the_last_takes_the_rest() {
+    let stages = r#"
+[[unit]]
+stage = "do"
+role = "worker"
+on.done = [
+  { when = "do.size > 10", to = "big", record = "big" },
+  { when = "do.size > 5", to = "big", record = "middling" },
+  { end = "done", record = "small" } ]
+on.failed = "failed"
+[[unit]]
+stage = "big"
+aside = true
+tell = ["report"]
+on = { told = "done" }
+"#;
+    let flow = flow("", stages);
+    let record = |saying: Saying| {
+        let mut walk = Walk::new(&flow, &[]);
+        one(&mut walk);
+        walk.says("do", saying);
+        walk.records().remove(0)
+    };
+    let sized = |size: i64| Saying::new("done").fact("size", size);
+    assert_eq!(record(sized(11)), "big");
+    assert_eq!(record(sized(6)), "middling");
+    assert_eq!(record(sized(5)), "small");
+    assert_eq!(record(Saying::new("done")), "small", "a case needs definite truth");
+}
+
+const CHILDREN: &str = r#"
+[[unit]]
+stage = "plan"
+role = "worker"
+on = { done = "next", failed = "failed" }
+[[unit]]
+stage = "each_part"
+each = "part"
+from = "plan.found"
+on = { all = "judge", some = "judge", none = "failed", revise = "plan_gate" }
+[[unit]]
+stage = "plan_gate"
+aside = true
+gate = "revise the plan"
+on = { go = "plan", stop = "pause" }
+[[unit]]
+stage = "judge"
+role = "reviewer"
+on.clear = "next"
+on.blocking = "more"
+[[unit]]
+stage = "more"
+aside = true
+gate = "fix?"
+on = { fix = { to = "each_part", add = { part = "plan.found" } }, skip = "next" }
+[[part]]
+stage = "make"
+role = "worker"
+on.done = [{ when = "part.hard and make.runs < 2", to = "make", count = "harder", spent = "failed" }, { end = "done" }]
+on.failed = "try_again"
+[[part]]
+stage = "try_again"
+aside = true
+gate = "part failed"
+on = { give_up = "failed", revise = { return = "revise" }, skip = "skipped" }
+"#;
+
+fn parts(walk: &Walk<'_>) -> Vec<String> {
+    walk.run().wants().values().filter_map(|e| e.child.as_ref()).map(|c| c.id.to_string()).collect()
+}
+
+#[test]
+fn children_run_one_after_another_and_what_is_done_is_not_run_again() {
+    let flow = flow("[counters]\nharder = { per = \"part\", max = 3 }", CHILDREN);
+    let mut walk = Walk::new(&flow, &[]);
+    one(&mut walk);
+    walk.says("plan", Saying::new("done").list("found", &["p", "q", "r"]));
+    assert_eq!(parts(&walk), ["p"]);
+    walk.says("make", "done");
+    assert_eq!(parts(&walk), ["q"]);
+    walk.says("make", "failed").answers("try_again", "revise");
+    assert_eq!(walk.at(), ["plan_gate"]);
+    // The plan is made again: p stays done, q and r run, s is new, and nothing else.
+    walk.answers("plan_gate", "go");
+    walk.says("plan", Saying::new("done").list("found", &["p", "r", "s"]));
+    assert_eq!(parts(&walk), ["r"], "q was taken off the list");
+    walk.says("make", "done");
+    assert_eq!(parts(&walk), ["s"]);
+    walk.says("make", "done");
+    assert_eq!(walk.at(), ["judge"]);
+    assert_eq!(walk.runs("make"), 4);
+}
+
+#[test]
+fn how_the_children_settled_decides_the_verdict_and_failed_ones_run_again() {
+    let flow = flow("[counters]\nharder = { per = \"part\", max = 3 }", CHILDREN);
+    let verdict = |answers: [&str; 2]| {
+        let mut walk = Walk::new(&flow, &[]);
+        one(&mut walk);
+        walk.says("plan", Saying::new("done").list("found", &["p", "q"]));
+        for answer in answers {
+            match answer {
+                "done" => walk.says("make", "done"),
+                other => walk.says("make", "failed").answers("try_again", other),
+            };
+        }
+        walk.at().first().cloned().unwrap_or_default()
+    };
+    assert_eq!(verdict(["done", "done"]), "judge");
+    assert_eq!(verdict(["done", "give_up"]), "judge");
+    assert_eq!(verdict(["skip", "done"]), "judge");
+    assert_eq!(verdict(["skip", "give_up"]), "", "none done: the unit failed");
+    let mut walk = Walk::new(&flow, &[]);
+    one(&mut walk);
+    walk.says("plan", Saying::new("done").list("found", &["p", "q", "r"]));
+    walk.says("make", "done").says("make", "failed").answers("try_again", "give_up");
+    walk.says("make", "failed").answers("try_again", "skip").says("judge", "blocking");
+    walk.answers("more", "fix");
+    assert_eq!(parts(&walk), ["q"], "what failed runs again, what was skipped does not");
+}
+
+#[test]
+fn no_children_at_all_is_none() {
+    let flow = flow("[counters]\nharder = { per = \"part\", max = 3 }", CHILDREN);
+    let mut walk = Walk::new(&flow, &[]);
+    one(&mut walk);
+    walk.says("plan", "done");
+    assert_eq!(walk.run().tally().failed, 1);
+}
+
+#[test]
+fn a_childs_facts_and_counters_are_its_own() {
+    let flow = flow("[counters]\nharder = { per = \"part\", max = 3 }", CHILDREN);
+    let mut walk = Walk::new(&flow, &[]);
+    one(&mut walk);
+    let hard = |id: &str| {
+        let mut part = windlass_sim::item(id);
+        part.facts.insert("hard".into(), true.into());
+        part
+    };
+    let found = vec![hard("p"), hard("q"), windlass_sim::item("r")];
+    walk.says("plan", Saying::new("done").items("found", found));
+    let mut order = Vec::new();
+    while walk.is_at("make") {
+        order.extend(parts(&walk));
+        walk.says("make", "done");
+    }
+    assert_eq!(order, ["p", "p", "q", "q", "r"]);
+}
+
+#[test]
+fn pause_rest_and_finish_stand_as_they_should() {
+    let stages = r#"
+[[unit]]
+stage = "ask"
+gate = "how?"
+[unit.on]
+pause = { pause = "ask" }
+rest = { rest = "do" }
+fail = { finish = "failed" }
+reject = { finish = "rejected" }
+escalate = { finish = "escalated" }
+stop = { finish = "stopped" }
+done = { finish = "done" }
+[[unit]]
+stage = "do"
+role = "worker"
+on = { done = "ask", failed = "pause" }
+"#;
+    let renamed = stages
+        .replace("pause = {", "hold_on = {")
+        .replace("rest = {", "halt = {")
+        .replace("\ndone = {", "\nfine = {");
+    let flow = flow("", &renamed);
+    let code = |answer: &str| {
+        let mut walk = Walk::new(&flow, &[]);
+        one(&mut walk);
+        walk.answers("ask", answer);
+        walk.exit_code()
+    };
+    assert_eq!(code("hold_on"), Some(5));
+    assert_eq!(code("halt"), Some(0));
+    assert_eq!(code("fail"), Some(4));
+    assert_eq!(code("reject"), Some(7));
+    assert_eq!(code("escalate"), Some(3));
+    assert_eq!(code("stop"), Some(5));
+    assert_eq!(code("fine"), Some(0));
+    let mut walk = Walk::new(&flow, &[]);
+    one(&mut walk);
+    walk.answers("ask", "halt").wishes(Wish::Resume(None));
+    assert_eq!(walk.at(), ["do"], "it goes on where it said");
+    walk.says("do", "failed");
+    assert_eq!(walk.exit_code(), Some(3), "trouble is escalated");
+    walk.wishes(Wish::Resume(None)).says("do", "done").answers("ask", "hold_on");
+    walk.wishes(Wish::Resume(None));
+    assert_eq!(walk.at(), ["ask"], "the question is put again");
+}
+
+#[test]
+fn the_finale_picks_its_stages_by_outcome_and_may_change_it() {
+    let stages = r#"
+[[unit]]
+stage = "do"
+role = "worker"
+on = { done = "next", failed = { finish = "escalated" } }
+[[finale]]
+stage = "smoke"
+when = "run.outcome == 'done'"
+checks = ["test"]
+on = { pass = "next", skipped = "next", fail = { to = "escalation", outcome = "escalated" } }
+[[finale]]
+stage = "cheer"
+when = "run.outcome == 'done'"
+tell = ["report"]
+on = { told = "end" }
+[[finale]]
+stage = "escalation"
+role = "worker"
+on = { done = "next", failed = { finish = "failed" } }
+"#;
+    let flow = flow("", stages);
+    let end = |does: &str, smoke: &str, last: &str| {
+        let mut walk = Walk::new(&flow, &[]);
+        one(&mut walk);
+        let except = [("do", does.into()), ("smoke", smoke.into()), ("escalation", last.into())];
+        walk.to_the_end(&except);
+        (walk.runs("cheer"), walk.exit_code())
+    };
+    assert_eq!(end("done", "pass", "done"), (1, Some(0)));
+    assert_eq!(end("done", "fail", "done"), (0, Some(3)));
+    assert_eq!(end("failed", "pass", "done"), (0, Some(3)));
+    assert_eq!(end("failed", "pass", "failed"), (0, Some(4)));
+}
+
+#[test]
+fn a_decide_routes_by_the_first_case_that_is_definitely_true() {
+    let stages = r#"
+[[unit]]
+stage = "route"
+decide = [{ is = "high", when = "unit.level == 'high'" }, { is = "low" }]
+on = { high = "do", low = "done" }
+[[unit]]
+stage = "do"
+aside = true
+role = "worker"
+on = { done = "next", failed = "failed" }
+"#;
+    let flow = flow("", stages);
+    let runs = |level: &str| {
+        let mut walk = Walk::new(&flow, &[]);
+        let mut job = windlass_sim::item("a");
+        job.facts.insert("level".into(), level.into());
+        walk.says("list", Saying::new("found").items("jobs", vec![job]));
+        (walk.at().len(), walk.run().tally().done)
+    };
+    assert_eq!(runs("high"), (1, 0));
+    assert_eq!(runs("low"), (0, 1));
+    assert_eq!(runs("nonsense"), (0, 1), "what is not of its type is Unknown");
+}

@@ -1,0 +1,236 @@
+//! Effects: stale reports, mishaps, rate limits, lost ones, deadlines, falling back.
+
+use std::collections::BTreeMap;
+
+use windlass_core::{
+    run::{
+        EffectId, EffectKind, Ended, Event, Input, PARK_MS_MIN, Refused, Report, Standing, Usage,
+    },
+    workflow::{Mishap, RunOutcome},
+};
+use windlass_sim::{Saying, Walk};
+
+use crate::{JUST_DO, flow};
+
+fn report(effect: EffectId, ended: Ended) -> Input {
+    Input::Report(Report {
+        effect,
+        ended,
+        facts: BTreeMap::new(),
+        lists: BTreeMap::new(),
+        subject: None,
+        usage: Usage::NONE,
+    })
+}
+
+fn begun(flow: &std::sync::Arc<windlass_core::workflow::Workflow>) -> Walk<'_> {
+    let mut walk = Walk::new(flow, &[]);
+    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    walk
+}
+
+fn id(walk: &Walk<'_>) -> EffectId {
+    walk.run().wanted().next().expect("something is wanted")
+}
+
+fn last_ended(walk: &Walk<'_>) -> Option<Ended> {
+    walk.journal().iter().rev().find_map(|r| match &r.event {
+        Event::Reported(ending) => Some(ending.ended.clone()),
+        _ => None,
+    })
+}
+
+#[test]
+fn a_report_counts_once_and_never_for_what_is_not_wanted() {
+    let flow = flow("", JUST_DO);
+    let mut walk = begun(&flow);
+    let first = id(&walk);
+    let before = walk.run().clone();
+    let ghost = EffectId(99);
+    assert_eq!(walk.give(report(ghost, Ended::Lost)), Err(Refused::Stale(ghost)));
+    assert_eq!(walk.run(), &before, "a refusal changes nothing");
+    assert_eq!(walk.give(report(first, Ended::Lost)), Ok(()));
+    assert_ne!(id(&walk), first, "wanted again under a new id");
+    let late = walk.give(report(first, Ended::Verdict("done".into())));
+    assert_eq!(late, Err(Refused::Stale(first)));
+    let second = id(&walk);
+    assert_eq!(walk.give(report(second, Ended::Verdict("done".into()))), Ok(()));
+    assert_eq!(walk.standing(), Standing::Ended(RunOutcome::Done));
+    assert_eq!(walk.give(report(second, Ended::Lost)), Err(Refused::Ended));
+}
+
+#[test]
+fn a_verdict_that_is_not_the_stages_own_is_unknown() {
+    let flow = flow("", JUST_DO);
+    for word in ["LGTM", "pass", "unknown", "crashed"] {
+        let mut walk = begun(&flow);
+        let effect = id(&walk);
+        assert_eq!(walk.give(report(effect, Ended::Verdict(word.into()))), Ok(()));
+        assert_eq!(last_ended(&walk), Some(Ended::Mishap(Mishap::Unknown)), "{word}");
+        assert_eq!(walk.run().counters(), [("redo".to_owned(), 1, 2)]);
+    }
+}
+
+#[test]
+fn a_mishap_that_a_kind_cannot_meet_is_a_crash() {
+    let flow = flow("", JUST_DO);
+    let mut walk = Walk::new(&flow, &[]);
+    let effect = id(&walk);
+    assert_eq!(walk.give(report(effect, Ended::Mishap(Mishap::ContextFull))), Ok(()));
+    assert_eq!(last_ended(&walk), Some(Ended::Mishap(Mishap::Crashed)));
+    let effect = id(&walk);
+    assert_eq!(walk.give(report(effect, Ended::Limited(0))), Ok(()));
+    assert_eq!(last_ended(&walk), Some(Ended::Mishap(Mishap::Crashed)), "only agents are limited");
+    let mut walk = begun(&flow);
+    let effect = id(&walk);
+    assert_eq!(walk.give(report(effect, Ended::Mishap(Mishap::ContextFull))), Ok(()));
+    assert_eq!(walk.standing(), Standing::Escalated, "an agent can run out of context");
+}
+
+#[test]
+fn a_limited_agent_is_parked_until_its_reset_and_wanted_again() {
+    let flow = flow("", JUST_DO);
+    let mut walk = begun(&flow);
+    let effect = id(&walk);
+    let hours_5 = 5 * 3_600_000;
+    let reset = 1_750_000_000_000 + hours_5;
+    assert_eq!(walk.give(report(effect, Ended::Limited(reset))), Ok(()));
+    assert_eq!(walk.standing(), Standing::Parked(5 * 3_600_000));
+    assert_eq!(walk.run().next_deadline(), Some(5 * 3_600_000));
+    assert_eq!(walk.exit_code(), None, "there is something to wait for");
+    walk.waits(5 * 3_600_000 - 1);
+    assert!(!walk.is_at("do"));
+    walk.waits(1);
+    assert!(walk.is_at("do"));
+    assert_eq!(walk.runs("do"), 1, "the same visit");
+    let effect = id(&walk);
+    assert_eq!(walk.give(report(effect, Ended::Limited(0))), Ok(()));
+    let at = 5 * 3_600_000 + PARK_MS_MIN;
+    assert_eq!(walk.standing(), Standing::Parked(at), "a reset in the past is not hammered");
+}
+
+#[test]
+fn what_takes_too_long_is_timed_out_and_its_report_is_stale() {
+    let stages = JUST_DO.replace("role =", "limit = \"120s\"\nrole =");
+    let flow = flow("", &stages);
+    let mut walk = begun(&flow);
+    let effect = id(&walk);
+    assert_eq!(walk.run().next_deadline(), Some(120_000));
+    assert_eq!(walk.find("do").and_then(|(_, e)| e.deadline_ms), Some(120_000));
+    walk.waits(119_999);
+    assert_eq!(id(&walk), effect);
+    walk.waits(1);
+    assert_ne!(id(&walk), effect);
+    assert_eq!(last_ended(&walk), Some(Ended::Mishap(Mishap::TimedOut)));
+    let late = walk.give(report(effect, Ended::Verdict("done".into())));
+    assert_eq!(late, Err(Refused::Stale(effect)));
+}
+
+#[test]
+fn an_invocation_has_a_time_cap_of_its_own_and_other_effects_the_runs() {
+    let flow = flow("", JUST_DO);
+    let walk = Walk::new(&flow, &[]);
+    assert_eq!(walk.run().next_deadline(), Some(8 * 3_600_000));
+    let walk = begun(&flow);
+    assert_eq!(walk.run().next_deadline(), Some(30 * 60_000));
+}
+
+#[test]
+fn the_next_agent_takes_over_after_a_crash_or_a_time_out_only() {
+    let stages = r#"
+[[unit]]
+stage = "look"
+role = "reviewer"
+agents = ["codex", "second", "default"]
+limit = "120s"
+on = { clear = "next", blocking = "failed" }
+"#;
+    let flow = flow("", stages);
+    let agent = |walk: &Walk<'_>| match walk.find("look").map(|(_, effect)| effect.kind) {
+        Some(EffectKind::Invoke { agent, .. }) => agent,
+        _ => None,
+    };
+    let mut walk = begun(&flow);
+    assert_eq!(agent(&walk).as_deref(), Some("codex"));
+    walk.says("look", "unknown");
+    assert_eq!(agent(&walk).as_deref(), Some("codex"), "it answered, if badly");
+    walk.waits(120_000);
+    assert_eq!(agent(&walk).as_deref(), Some("second"));
+    walk.says("look", "crashed");
+    assert_eq!(agent(&walk).as_deref(), Some("default"));
+    let deadline = walk.find("look").and_then(|(_, effect)| effect.deadline_ms);
+    assert_eq!(deadline, Some(120_000 + 30 * 60_000), "the last has the invocation's own limit");
+    assert_eq!(walk.run().counters(), [("redo".to_owned(), 1, 2)]);
+    walk.says("look", "crashed");
+    assert_eq!(agent(&walk).as_deref(), Some("default"), "there is no further one");
+    assert_eq!(walk.run().counters(), [("redo".to_owned(), 2, 2)]);
+    assert_eq!(walk.runs("look"), 1);
+}
+
+#[test]
+fn effects_say_what_to_do() {
+    let stages = r#"
+[[unit]]
+stage = "do"
+role = "worker"
+edits = true
+sees = ["spec.md"]
+with = { loud = "fast", level = "unit.level" }
+on = { done = "next", failed = "failed" }
+[[unit]]
+stage = "prove"
+checks = ["test"]
+expect = "fail"
+on = { pass = "next", fail = "next", skipped = "next" }
+[[unit]]
+stage = "keep"
+save = "commit"
+label = "[x] {unit.title}"
+trailers = ["Issue"]
+on = { saved = "next", nothing = "next" }
+[[unit]]
+stage = "tell"
+tell = ["report"]
+on = { told = "next" }
+"#;
+    let flow = flow("[inputs]\nfast = \"flag\"", stages);
+    let mut walk = begun(&flow);
+    let (_, effect) = walk.find("do").expect("under way");
+    assert_eq!(
+        effect.kind,
+        EffectKind::Invoke { role: "worker".into(), agent: None, panel: None, edits: true }
+    );
+    assert_eq!((effect.unit.as_deref(), effect.lane, effect.visit), (Some("a"), Some(0), 1));
+    assert_eq!(effect.sees, ["spec.md"]);
+    let with: Vec<String> = effect.with.iter().map(|(k, v)| format!("{k}={v}")).collect();
+    assert_eq!(with, ["loud=false"], "what is Unknown is left out");
+    walk.says("do", "done");
+    let (_, effect) = walk.find("prove").expect("under way");
+    assert_eq!(effect.kind, EffectKind::Check { names: vec!["test".into()], expect_fail: true });
+    assert_eq!(effect.subject.map(|s| s.tree.to_string()), Some("tree-1".into()));
+    walk.says("prove", "pass");
+    let (_, effect) = walk.find("keep").expect("under way");
+    let EffectKind::Save { label, trailers, .. } = effect.kind else { panic!("a save") };
+    assert_eq!((label.as_deref(), trailers), (Some("[x] {unit.title}"), vec!["Issue".to_owned()]));
+    walk.says("keep", "nothing");
+    let (_, effect) = walk.find("tell").expect("under way");
+    assert_eq!(effect.kind, EffectKind::Tell { names: vec!["report".into()] });
+}
+
+#[test]
+fn facts_of_the_wrong_type_are_unknown() {
+    let stages = r#"
+[[unit]]
+stage = "do"
+role = "worker"
+on.done = [{ when = "do.size >= 0", end = "done" }, { end = "skipped" }]
+on.failed = "failed"
+"#;
+    let flow = flow("", stages);
+    let mut walk = begun(&flow);
+    walk.says("do", Saying::new("done").fact("size", "large").fact("colour", "red"));
+    assert_eq!(walk.run().tally().skipped, 1);
+    let mut walk = begun(&flow);
+    walk.says("do", Saying::new("done").fact("size", 0));
+    assert_eq!(walk.run().tally().done, 1);
+}

@@ -1,0 +1,328 @@
+//! Units: order, dependencies, lanes, claims, generations, settling.
+
+use windlass_core::{
+    run::{Item, Standing, UnitStatus, Wish},
+    workflow::{RunOutcome, Settled},
+};
+use windlass_sim::{Saying, Walk, item};
+
+use crate::{JUST_DO, flow};
+
+fn after(id: &str, depends: &[&str]) -> Item {
+    Item { depends: depends.iter().map(|d| (*d).into()).collect(), ..item(id) }
+}
+
+fn claiming(id: &str, files: &[&str]) -> Item {
+    Item { files: files.iter().map(|f| (*f).into()).collect(), ..item(id) }
+}
+
+fn units_at(walk: &Walk<'_>) -> Vec<String> {
+    walk.run().wants().values().filter_map(|e| e.unit.as_ref()).map(|u| u.to_string()).collect()
+}
+
+fn settled(how: Settled) -> Option<UnitStatus> {
+    Some(UnitStatus::Settled(how))
+}
+
+#[test]
+fn a_unit_starts_when_all_it_depends_on_is_done() {
+    let flow = flow("[units]\nlanes = 3", JUST_DO);
+    let mut walk = Walk::new(&flow, &[]);
+    let jobs = vec![after("c", &["a", "b"]), item("a"), after("b", &["a"])];
+    walk.says("list", Saying::new("found").items("jobs", jobs));
+    assert_eq!(units_at(&walk), ["a"]);
+    walk.says("do", "done");
+    assert_eq!(units_at(&walk), ["b"]);
+    walk.says("do", "done");
+    assert_eq!(units_at(&walk), ["c"]);
+    walk.says("do", "done");
+    assert_eq!(walk.standing(), Standing::Ended(RunOutcome::Done));
+}
+
+#[test]
+fn what_depends_on_a_failure_is_blocked_all_the_way_down() {
+    let flow = flow("[units]\nlanes = 2", JUST_DO);
+    let mut walk = Walk::new(&flow, &[]);
+    let jobs = vec![item("a"), after("b", &["a"]), after("c", &["b"]), item("d")];
+    walk.says("list", Saying::new("found").items("jobs", jobs));
+    assert_eq!(units_at(&walk), ["a", "d"]);
+    walk.says("do", "failed");
+    assert_eq!(walk.unit("b"), settled(Settled::Blocked));
+    assert_eq!(walk.unit("c"), settled(Settled::Blocked));
+    assert_eq!(units_at(&walk), ["d"]);
+    let tally = walk.run().tally();
+    assert_eq!((tally.total, tally.left(), tally.failed, tally.blocked), (4, 1, 1, 2));
+    walk.says("do", "done");
+    assert_eq!(walk.standing(), Standing::Ended(RunOutcome::Done));
+}
+
+#[test]
+fn lower_rank_goes_first_and_equal_ranks_in_the_order_listed() {
+    let flow = flow("", JUST_DO);
+    let mut walk = Walk::new(&flow, &[]);
+    let ranked = |id, rank| Item { rank, ..item(id) };
+    let jobs = vec![ranked("a", 2), ranked("b", 1), ranked("c", 1), ranked("d", 0)];
+    walk.says("list", Saying::new("found").items("jobs", jobs));
+    let mut order = Vec::new();
+    while walk.is_at("do") {
+        order.extend(units_at(&walk));
+        walk.says("do", "done");
+    }
+    assert_eq!(order, ["d", "b", "c", "a"]);
+}
+
+#[test]
+fn no_more_units_than_lanes_are_under_way_and_the_lowest_free_lane_is_used() {
+    let flow = flow("[units]\nlanes = 2", JUST_DO);
+    let mut walk = Walk::new(&flow, &[]);
+    walk.says("list", Saying::new("found").list("jobs", &["a", "b", "c"]));
+    assert_eq!(units_at(&walk), ["a", "b"]);
+    walk.says("do", "done");
+    assert_eq!(units_at(&walk), ["b", "c"]);
+    let lane = |id| walk.run().unit_named(id).and_then(|unit| unit.lane);
+    assert_eq!((lane("a"), lane("b"), lane("c")), (Some(0), Some(1), Some(0)));
+}
+
+#[test]
+fn lanes_may_be_an_expression() {
+    let flow = flow(
+        "[units]\nlanes = \"wide\"\n[inputs]\nwide = { type = \"1..9\", default = 3 }",
+        JUST_DO,
+    );
+    let mut walk = Walk::new(&flow, &[]);
+    walk.says("list", Saying::new("found").list("jobs", &["a", "b", "c", "d"]));
+    assert_eq!(units_at(&walk).len(), 3);
+}
+
+#[test]
+fn overlapping_claims_are_not_under_way_together() {
+    let flow = flow("[units]\nlanes = 4", JUST_DO);
+    let mut walk = Walk::new(&flow, &[]);
+    let jobs = vec![
+        claiming("a", &["src/"]),
+        claiming("b", &["src/x.rs"]),
+        claiming("c", &["docs/y.md"]),
+        claiming("d", &["src/x.rs"]),
+    ];
+    walk.says("list", Saying::new("found").items("jobs", jobs));
+    assert_eq!(units_at(&walk), ["a", "c"]);
+    walk.says("do", "done");
+    assert_eq!(units_at(&walk), ["c", "b"]);
+    walk.says("do", "done");
+    assert_eq!(units_at(&walk), ["b"]);
+    walk.says("do", "done");
+    assert_eq!(units_at(&walk), ["d"]);
+}
+
+#[test]
+fn listed_units_go_one_by_one_whatever_became_of_the_one_before() {
+    let flow = flow("[units]\norder = \"listed\"\nlanes = 3", JUST_DO);
+    let mut walk = Walk::new(&flow, &[]);
+    let jobs = vec![item("a"), after("b", &["a"]), item("c")];
+    walk.says("list", Saying::new("found").items("jobs", jobs));
+    assert_eq!(units_at(&walk), ["a"]);
+    walk.says("do", "failed");
+    assert_eq!(units_at(&walk), ["b"]);
+    walk.says("do", "done");
+    assert_eq!(units_at(&walk), ["c"]);
+}
+
+const ASKS: &str = r#"
+[[unit]]
+stage = "do"
+role = "worker"
+on = { done = "ask", failed = "failed" }
+[[unit]]
+stage = "ask"
+gate = "well?"
+on = { yes = "next", no = "failed" }
+[[unit]]
+stage = "close"
+role = "reviewer"
+on = { clear = "next", blocking = "next" }
+"#;
+
+#[test]
+fn a_gate_holds_its_own_unit_only_and_gives_its_place_to_others() {
+    let flow = flow("[units]\nlanes = 1", ASKS);
+    let mut walk = Walk::new(&flow, &[]);
+    walk.says(
+        "list",
+        Saying::new("found").items("jobs", vec![item("a"), item("b"), after("c", &["a"])]),
+    );
+    walk.says("do", "done");
+    assert_eq!(walk.at(), ["do", "ask"]);
+    assert_eq!(units_at(&walk), ["b"]);
+    // The answer comes while another unit has the only place: it waits for it.
+    walk.answers("ask", "yes");
+    assert_eq!(walk.at(), ["do"]);
+    walk.says("do", "failed");
+    assert_eq!(walk.at(), ["close"]);
+    assert_eq!(units_at(&walk), ["a"]);
+    walk.says("close", "clear");
+    assert_eq!(units_at(&walk), ["c"]);
+}
+
+#[test]
+fn a_listed_unit_at_a_gate_keeps_the_next_from_starting() {
+    let flow = flow("[units]\norder = \"listed\"", ASKS);
+    let mut walk = Walk::new(&flow, &[]);
+    walk.says("list", Saying::new("found").list("jobs", &["a", "b"]));
+    walk.says("do", "done");
+    assert_eq!(walk.at(), ["ask"]);
+    assert_eq!(walk.exit_code(), Some(8));
+}
+
+#[test]
+fn an_id_is_taken_up_once_and_added_units_know_their_origin() {
+    let stages = r#"
+[[unit]]
+stage = "do"
+role = "worker"
+on.done = [{ when = "unit.generation == 0", to = "next", add = { unit = "found" } }, { to = "next" }]
+on.failed = "failed"
+"#;
+    let flow = flow("", stages);
+    let mut walk = Walk::new(&flow, &[]);
+    walk.says("list", Saying::new("found").list("jobs", &["a", "b"]));
+    walk.says("do", Saying::new("done").list("found", &["fix-1", "b"]));
+    walk.says("do", Saying::new("done").list("found", &["fix-1"]));
+    assert_eq!(walk.run().tally().total, 3);
+    let fix = walk.run().unit_named("fix-1").map(|unit| (unit.origin, unit.generation));
+    assert_eq!(fix, Some((Some("a".into()), 1)));
+    // Generation 1 adds nothing more.
+    walk.says("do", Saying::new("done").list("found", &["fix-2"]));
+    assert_eq!(walk.run().tally().total, 3);
+    assert_eq!(walk.standing(), Standing::Ended(RunOutcome::Done));
+}
+
+#[test]
+fn lists_that_cannot_be_are_invalid_and_say_why() {
+    let flow = flow("", JUST_DO);
+    let cases = [
+        (vec![item("a"), item("a")], "the id \"a\" is there twice"),
+        (vec![after("a", &["x"])], "\"a\" depends on \"x\", which does not exist"),
+        (vec![after("a", &["a"])], "dependencies go round in a circle: a → a"),
+        (
+            vec![item("z"), after("a", &["c", "z"]), after("b", &["a"]), after("c", &["b"])],
+            "dependencies go round in a circle: a → c → b → a",
+        ),
+    ];
+    for (jobs, why) in cases {
+        let mut walk = Walk::new(&flow, &[]);
+        walk.says("list", Saying::new("found").items("jobs", jobs));
+        let fault = walk.journal().iter().find_map(|r| match &r.event {
+            windlass_core::run::Event::Reported(ending) => ending.fault.clone(),
+            _ => None,
+        });
+        assert_eq!(fault.as_deref(), Some(why));
+        assert_eq!(walk.run().tally().total, 0);
+        assert_eq!(walk.standing(), Standing::Escalated);
+    }
+}
+
+#[test]
+fn a_unit_may_depend_on_one_that_was_there_before() {
+    let stages = r#"
+[[unit]]
+stage = "do"
+role = "worker"
+on.done = [{ when = "unit.generation == 0", to = "next", add = { unit = "found" } }, { to = "next" }]
+on.failed = { end = "failed" }
+"#;
+    let flow = flow("", stages);
+    let mut walk = Walk::new(&flow, &[]);
+    walk.says("list", Saying::new("found").list("jobs", &["a", "b"]));
+    walk.says(
+        "do",
+        Saying::new("done").items("found", vec![after("x", &["a"]), after("y", &["b"])]),
+    );
+    walk.says("do", "failed");
+    assert_eq!(walk.unit("y"), settled(Settled::Blocked));
+    assert_eq!(units_at(&walk), ["x"]);
+}
+
+const COUNTED: &str = r#"
+[[unit]]
+stage = "do"
+role = "worker"
+on = { done = "next", failed = "failed" }
+[[between]]
+stage = "tally"
+decide = [{ is = "bad", when = "unit.status == 'failed'" }, { is = "good" }]
+on.bad = { to = "tell", count = "streak", spent = { finish = "failed" } }
+on.good = { to = "tell", reset = ["streak"] }
+[[between]]
+stage = "tell"
+tell = ["report"]
+on = { told = "next" }
+[[finale]]
+stage = "sum_up"
+when = "run.outcome == 'failed'"
+tell = ["report"]
+on = { told = "next" }
+"#;
+
+#[test]
+fn between_runs_after_each_unit_and_blocks_new_starts_only() {
+    let flow = flow(
+        "[units]\nlanes = 2\n[counters]\nstreak = { per = \"run\", from = 1, max = 3 }",
+        COUNTED,
+    );
+    let mut walk = Walk::new(&flow, &[]);
+    walk.says("list", Saying::new("found").list("jobs", &["a", "b", "c"]));
+    walk.says("do", "done");
+    assert_eq!(walk.at(), ["do", "tell"]);
+    assert_eq!(units_at(&walk), ["b"]);
+    // The other settles meanwhile: its between waits for its turn.
+    walk.says("do", "failed");
+    assert_eq!(walk.at(), ["tell"]);
+    walk.says("tell", "told");
+    assert_eq!(walk.at(), ["tell"]);
+    walk.says("tell", "told");
+    assert_eq!(units_at(&walk), ["c"]);
+}
+
+#[test]
+fn three_failures_in_a_row_finish_the_run_and_what_is_left_is_unfinished() {
+    let flow = flow("[counters]\nstreak = { per = \"run\", from = 1, max = 3 }", COUNTED);
+    let mut walk = Walk::new(&flow, &[]);
+    walk.says("list", Saying::new("found").list("jobs", &["a", "b", "c", "d", "e", "f"]));
+    for verdict in ["failed", "failed", "done", "failed", "failed"] {
+        walk.says("do", verdict).says("tell", "told");
+    }
+    walk.says("do", "failed");
+    assert_eq!(walk.at(), ["sum_up"]);
+    walk.says("sum_up", "told");
+    assert_eq!(walk.standing(), Standing::Ended(RunOutcome::Failed));
+    assert_eq!(walk.exit_code(), Some(4));
+    assert_eq!(walk.unit("f"), settled(Settled::Failed));
+}
+
+#[test]
+fn finishing_lets_what_is_under_way_end_and_starts_nothing() {
+    let flow = flow(
+        "[units]\nlanes = 2\n[counters]\nstreak = { per = \"run\", from = 1, max = 1 }",
+        COUNTED,
+    );
+    let mut walk = Walk::new(&flow, &[]);
+    walk.says("list", Saying::new("found").list("jobs", &["a", "b", "c"]));
+    walk.says("do", "failed");
+    assert_eq!(units_at(&walk), ["b"], "the stage under way ends first");
+    assert!(
+        walk.give(windlass_core::run::Input::Control { who: "tester".into(), wish: Wish::Stop })
+            .is_err()
+    );
+    walk.says("do", "done");
+    assert_eq!(walk.at(), ["sum_up"]);
+    assert_eq!(walk.unit("b"), settled(Settled::Unfinished));
+    assert_eq!(walk.unit("c"), settled(Settled::Unfinished));
+}
+
+#[test]
+fn a_run_without_units_is_done() {
+    let flow = flow("", JUST_DO);
+    let mut walk = Walk::new(&flow, &[]);
+    walk.says("list", "empty");
+    assert_eq!(walk.standing(), Standing::Ended(RunOutcome::Done));
+}

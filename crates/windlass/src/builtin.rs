@@ -1,0 +1,39 @@
+//! The workflows that come with the program: the same files, in the same language, that a user
+//! would write.
+
+use crate::suggest;
+
+/// A workflow that is compiled in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BuiltIn {
+    pub name: &'static str,
+    pub text: &'static str,
+}
+
+macro_rules! workflow {
+    ($name:literal) => {
+        BuiltIn { name: $name, text: include_str!(concat!("../../../workflows/", $name, ".toml")) }
+    };
+}
+
+/// In the order in which people meet them.
+pub const WORKFLOWS: [BuiltIn; 5] = [
+    workflow!("autopilot"),
+    workflow!("task"),
+    workflow!("mission"),
+    workflow!("issues"),
+    workflow!("work"),
+];
+
+/// The roles, readers, checks and tells that workflows may name.
+pub const CATALOGUE: BuiltIn =
+    BuiltIn { name: "catalogue", text: include_str!("../../../workflows/catalogue.toml") };
+
+pub fn find(name: &str) -> Option<BuiltIn> {
+    WORKFLOWS.into_iter().find(|workflow| workflow.name == name)
+}
+
+/// The built-in name that was probably meant.
+pub fn nearest(name: &str) -> Option<&'static str> {
+    suggest::nearest(name, WORKFLOWS.map(|workflow| workflow.name))
+}

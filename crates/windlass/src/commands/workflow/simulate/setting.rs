@@ -1,0 +1,130 @@
+//! `--set KEY=VALUE`: an input and its value, or a stage and the words it is to come to.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use windlass_core::value::Value;
+use windlass_core::workflow::{Kind, Stage, Workflow};
+use windlass_sim::Plan;
+
+use super::Mood;
+use crate::error::Error;
+use crate::suggest;
+
+/// A key and the text given for it; the workflow says what it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    pub key: String,
+    pub value: String,
+}
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected KEY=VALUE")]
+pub struct NotASetting;
+
+impl FromStr for Setting {
+    type Err = NotASetting;
+
+    fn from_str(raw: &str) -> Result<Self, Self::Err> {
+        match raw.split_once('=') {
+            Some((key, value)) if !key.is_empty() => {
+                Ok(Self { key: key.to_owned(), value: value.to_owned() })
+            }
+            Some(_) | None => Err(NotASetting),
+        }
+    }
+}
+
+/// All settings, as the workflow understands them.
+#[derive(Debug, Default)]
+pub struct Settings {
+    inputs: BTreeMap<String, Value>,
+    script: BTreeMap<String, Vec<String>>,
+    /// Some of the words are a person's.
+    pub answers_a_gate: bool,
+}
+
+impl Settings {
+    pub fn read(flow: &Workflow, given: &[Setting]) -> Result<Self, Error> {
+        let mut settings = Self::default();
+        for setting in given {
+            settings.add(flow, setting)?;
+        }
+        Ok(settings)
+    }
+
+    fn add(&mut self, flow: &Workflow, setting: &Setting) -> Result<(), Error> {
+        let Setting { key, value } = setting;
+        if let Some(input) = flow.inputs.iter().find(|input| input.name == *key) {
+            let value = input.ty.parse(value).ok_or_else(|| Error::BadValue {
+                key: key.clone(),
+                value: value.clone(),
+                want: input.ty.to_string(),
+            })?;
+            self.inputs.insert(key.clone(), value);
+            return Ok(());
+        }
+        let Some(stage) = flow.stages.iter().find(|stage| stage.name == *key) else {
+            let inputs = flow.inputs.iter().map(|input| input.name.as_str());
+            let known = inputs.chain(flow.stages.iter().map(|stage| stage.name.as_str()));
+            return Err(Error::UnknownKey {
+                key: key.clone(),
+                workflow: flow.name.clone(),
+                nearest: suggest::nearest(key, known).map(str::to_owned),
+            });
+        };
+        let words = words(stage, value)?;
+        self.answers_a_gate |= matches!(stage.kind, Kind::Gate(_));
+        self.script.entry(key.clone()).or_default().extend(words);
+        Ok(())
+    }
+
+    pub fn plan(&self, mood: Mood) -> Plan {
+        Plan {
+            inputs: self.inputs.clone(),
+            script: self.script.clone(),
+            calm: mood == Mood::Calm,
+            ..Plan::default()
+        }
+    }
+}
+
+/// The words that a stage is to come to, one after another.
+fn words(stage: &Stage, value: &str) -> Result<Vec<String>, Error> {
+    let why = match stage.kind {
+        Kind::Decide(_) => Some("it follows from its cases alone"),
+        Kind::Each { .. } => Some("it follows from what becomes of its children"),
+        _ => None,
+    };
+    if let Some(why) = why {
+        return Err(Error::NoVerdictToSet { stage: stage.name.clone(), why });
+    }
+    let known = || stage.verdicts.iter().map(|verdict| verdict.name.as_str());
+    let word = |word: &str| {
+        if known().any(|known| known == word) {
+            return Ok(word.to_owned());
+        }
+        Err(Error::BadVerdict {
+            stage: stage.name.clone(),
+            word: word.to_owned(),
+            nearest: suggest::nearest(word, known()).map(str::to_owned),
+            known: known().map(str::to_owned).collect(),
+        })
+    };
+    value.split(',').map(str::trim).map(word).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_is_split_at_the_first_equals_sign() {
+        let setting = |key: &str, value: &str| Ok(Setting { key: key.into(), value: value.into() });
+        assert_eq!("lanes=2".parse::<Setting>(), setting("lanes", "2"));
+        assert_eq!("note=a=b".parse::<Setting>(), setting("note", "a=b"));
+        assert_eq!("note=".parse::<Setting>(), setting("note", ""));
+        assert_eq!("=2".parse::<Setting>(), Err(NotASetting));
+        assert_eq!("lanes".parse::<Setting>(), Err(NotASetting));
+    }
+}

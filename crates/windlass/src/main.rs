@@ -1,0 +1,30 @@
+//! The `windlass` program: reads the command line, calls the verb, renders what came back.
+
+mod builtin;
+mod cli;
+mod commands;
+mod error;
+mod exit;
+mod render;
+mod source;
+mod story;
+mod suggest;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::Cli;
+use crate::render::Output;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(refusal) => return render::refusal(&refusal).into(),
+    };
+    let mut out = Output::stdout();
+    let exit = commands::run(cli.command, &mut out)
+        .and_then(|exit| out.finish().map(|()| exit))
+        .unwrap_or_else(|error| render::error(&error));
+    exit.into()
+}

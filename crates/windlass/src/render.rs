@@ -1,0 +1,159 @@
+//! Everything a person or a script sees goes through here: results to standard output, errors to
+//! standard error.
+//!
+//! Colour is always written and taken out again where it is not wanted (no terminal, `NO_COLOR`). A
+//! reader who has seen enough (`| head`) is not an error: the rest is dropped and the verb keeps
+//! its exit code.
+
+mod breach;
+mod check;
+mod expr;
+mod finding;
+mod list;
+mod mermaid;
+mod progress;
+mod show;
+mod story;
+mod text;
+mod totals;
+pub mod view;
+mod walk;
+
+use std::error::Error as _;
+use std::io::{self, ErrorKind, Write};
+
+use annotate_snippets::{Group, Level, Renderer};
+use serde::Serialize;
+
+pub use self::breach::{Breach, breach, breach_json, so_far};
+pub use self::check::{Checked, Verdict, checked_json, checked_total};
+pub use self::expr::{expr_text, scope_text};
+pub use self::list::{Summary, list};
+pub use self::mermaid::mermaid;
+pub use self::progress::Progress;
+pub use self::show::workflow;
+pub use self::totals::{Sum, sum, sum_json};
+pub use self::walk::{Walk, walk, walk_json};
+use crate::error::Error;
+use crate::exit::Exit;
+
+/// As wide as text gets, however wide the terminal is, and where there is no terminal.
+const WIDTH_MAX: usize = 100;
+const WIDTH_MIN: usize = 30;
+
+/// Standard output.
+pub struct Output {
+    stream: anstream::Stdout,
+    reader: Reader,
+    width: usize,
+}
+
+/// Whoever is at the other end of the pipe.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    Listening,
+    Gone,
+}
+
+impl Output {
+    pub fn stdout() -> Self {
+        Self { stream: anstream::stdout(), reader: Reader::Listening, width: width() }
+    }
+
+    /// How many columns there are.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    pub fn line(&mut self, line: &str) -> Result<(), Error> {
+        self.write(|stream| writeln!(stream, "{line}"))
+    }
+
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.write(|stream| stream.write_all(bytes))
+    }
+
+    /// One JSON document, for scripts.
+    pub fn json(&mut self, value: &impl Serialize) -> Result<(), Error> {
+        let text = serde_json::to_string_pretty(value)
+            .map_err(|error| Error::Output(io::Error::other(error)))?;
+        self.line(&text)
+    }
+
+    /// A file's mistakes, or that it has none. One that cannot be read is an error.
+    pub fn checked(&mut self, checked: &Checked) -> Result<(), Error> {
+        match &checked.verdict {
+            Verdict::Sound(flow) => self.line(&check::sound(&checked.name, flow)),
+            Verdict::Mistaken { source, mistakes } => {
+                let text = check::mistakes(source, mistakes, self.width);
+                self.line(&text)
+            }
+            Verdict::Unreadable(reason) => {
+                // What was said before should be seen before.
+                self.finish()?;
+                error(reason);
+                Ok(())
+            }
+        }
+    }
+
+    /// Must be called last: what is still buffered may fail to be written, too.
+    pub fn finish(&mut self) -> Result<(), Error> {
+        self.write(|stream| stream.flush())
+    }
+
+    fn write(
+        &mut self,
+        write: impl FnOnce(&mut anstream::Stdout) -> io::Result<()>,
+    ) -> Result<(), Error> {
+        if self.reader == Reader::Gone {
+            return Ok(());
+        }
+        match write(&mut self.stream) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+                self.reader = Reader::Gone;
+                Ok(())
+            }
+            result => result.map_err(Error::Output),
+        }
+    }
+}
+
+/// What a person's shell or terminal says.
+fn width() -> usize {
+    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let said = said.filter(|columns| *columns > 0);
+    let seen = || {
+        let (terminal_size::Width(width), _) = terminal_size::terminal_size_of(io::stdout())?;
+        Some(usize::from(width))
+    };
+    said.or_else(seen).unwrap_or(WIDTH_MAX).clamp(WIDTH_MIN, WIDTH_MAX)
+}
+
+/// Shows why a verb could not do its work.
+pub fn error(error: &Error) -> Exit {
+    let width = width();
+    let mut page = String::new();
+    if let Error::Unsound { file, mistakes } = error {
+        page = check::mistakes(file, mistakes, width) + "\n\n";
+    }
+    let mut group = Group::with_title(Level::ERROR.primary_title(error.to_string()));
+    let mut cause = error.source();
+    while let Some(source) = cause {
+        group = group.element(Level::NOTE.with_name("cause").message(source.to_string()));
+        cause = source.source();
+    }
+    if let Some(hint) = error.hint() {
+        group = group.element(Level::HELP.message(hint));
+    }
+    // Nobody is left to be told that standard error cannot be written to.
+    let _ = writeln!(anstream::stderr(), "{page}{}", Renderer::styled().render(&[group]));
+    error.exit()
+}
+
+/// Shows clap's answer to a command line that is no command: a mistake, or a request for help.
+pub fn refusal(refusal: &clap::Error) -> Exit {
+    // As above; and `windlass --help | head` has seen enough.
+    let _ = refusal.print();
+    if refusal.use_stderr() { Exit::Usage } else { Exit::Done }
+}
