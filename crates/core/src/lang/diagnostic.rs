@@ -133,6 +133,8 @@ codes! {
     BadEvidence = "bad-evidence",
     /// A path to a landing without its evidence.
     MissingEvidence = "missing-evidence",
+    /// A way from a landing to another one.
+    LandsTwice = "lands-twice",
 }
 
 impl fmt::Display for Code {

@@ -9,6 +9,7 @@ mod evidence;
 mod gates;
 mod graph;
 mod growth;
+mod landing;
 mod reach;
 
 use super::compile::Draft;
@@ -24,4 +25,5 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems<'_>) {
     cycles::check(draft, &graph, problems);
     growth::check(draft, &graph, problems);
     evidence::check(draft, &graph, problems);
+    landing::check(draft, &graph, problems);
 }
