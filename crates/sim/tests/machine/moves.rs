@@ -478,3 +478,82 @@ on = { done = "next", failed = "failed" }
     assert_eq!(runs("low"), (0, 1));
     assert_eq!(runs("nonsense"), (0, 1), "what is not of its type is Unknown");
 }
+
+#[test]
+fn findings_become_children_beside_those_of_the_list_and_runs_are_counted_over_all() {
+    let stages = r#"
+[[unit]]
+stage = "plan"
+role = "worker"
+on = { done = "next", failed = "failed" }
+[[unit]]
+stage = "each_part"
+each = "part"
+from = "plan.found"
+on = { all = "prove", none = "failed" }
+[[unit]]
+stage = "prove"
+checks = ["test"]
+on = { pass = "count", skipped = "count", fail = { to = "each_part", add = { part = "findings" }, count = "tries", spent = "failed" } }
+[[unit]]
+stage = "count"
+decide = [{ is = "as_expected", when = "make.runs == 3 and each_part.runs == 2" }, { is = "otherwise" }]
+on = { as_expected = "done", otherwise = "failed" }
+[[part]]
+stage = "make"
+role = "editor"
+edits = true
+on = { mended = "done" }
+"#;
+    let flow = flow("[counters]\ntries = { per = \"unit\", max = 3 }", stages);
+    let mut walk = Walk::new(&flow, &[]);
+    one(&mut walk);
+    walk.says("plan", Saying::new("done").list("found", &["p"]));
+    walk.says("make", "mended");
+    walk.says("prove", Saying::new("fail").list("findings", &["lint", "test"]));
+    assert_eq!(parts(&walk), ["lint"], "what was found is done beside what was listed");
+    walk.says("make", "mended");
+    assert_eq!(parts(&walk), ["test"]);
+    walk.says("make", "mended").says("prove", "pass");
+    assert_eq!(walk.run().tally().done, 1, "a child stage's runs are those of all children");
+}
+
+#[test]
+fn only_what_was_looked_at_first_names_what_a_lane_holds() {
+    let stages = r#"
+[[unit]]
+stage = "look"
+role = "reviewer"
+on = { clear = "next", blocking = "failed" }
+[[unit]]
+stage = "tell"
+tell = ["report"]
+on = { told = "next" }
+[[unit]]
+stage = "last"
+role = "reviewer"
+on = { clear = "next", blocking = "failed" }
+"#;
+    let flow = flow("", stages);
+    let mut walk = Walk::new(&flow, &[]);
+    one(&mut walk);
+    let seen =
+        |name: &str| Some(windlass_core::run::Subject { tree: name.into(), change: name.into() });
+    let report = |walk: &mut Walk<'_>, word: &str, subject| {
+        let effect = walk.run().wanted().next().expect("something is wanted");
+        let given = walk.give(windlass_core::run::Input::Report(windlass_core::run::Report {
+            effect,
+            ended: windlass_core::run::Ended::Verdict(word.into()),
+            facts: std::collections::BTreeMap::new(),
+            lists: std::collections::BTreeMap::new(),
+            subject,
+            usage: windlass_core::run::Usage::NONE,
+        }));
+        assert_eq!(given, Ok(()));
+    };
+    report(&mut walk, "clear", seen("one"));
+    let holds = |walk: &Walk<'_>| walk.run().wants().into_values().next().and_then(|e| e.subject);
+    assert_eq!(holds(&walk), seen("one"));
+    report(&mut walk, "told", seen("two"));
+    assert_eq!(holds(&walk), seen("one"), "only an edit makes it hold something else");
+}

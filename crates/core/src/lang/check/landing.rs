@@ -42,9 +42,9 @@ fn another<'g>(
     from: StageIx,
     landed: VerdictIx,
 ) -> Option<(Vec<&'g Way>, StageIx)> {
-    let first = graph.from(Spot::running(from)).filter(|(_, way)| {
-        matches!(way.why, Why::Verdict(ix) | Why::VerdictSpent(ix) if ix == landed)
-    });
+    let first = graph.from(Spot::running(from)).filter(
+        |(_, way)| matches!(way.why, Why::Verdict(ix) | Why::VerdictSpent(ix) if ix == landed),
+    );
     let mut open: std::collections::VecDeque<usize> = first.map(|(at, _)| at).collect();
     let mut before: BTreeMap<usize, Option<usize>> = open.iter().map(|at| (*at, None)).collect();
     let mut seen = vec![false; graph.spots()];

@@ -1,0 +1,99 @@
+//! DONE and ESCALATE (M11, M12).
+
+use super::{ONE, mission};
+use crate::script::row;
+
+#[test]
+fn done_runs_the_smoke_gate_then_curator_and_documenter() {
+    let built = format!("{ONE} >housekeeping housekeeping:told");
+    mission().holds([
+        row("optional smoke-test gate", built.clone()).with("steps", "smoke").at("final_smoke"),
+        row("… only when it is configured", built.clone()).at("all_done").never("final_smoke"),
+        row("… and passes", format!("{built} final_smoke:pass"))
+            .with("steps", "smoke")
+            .at("all_done")
+            .records("NEXT_WORKER NEXT_VALIDATOR DONE"),
+        row("… or is not there", format!("{built} final_smoke:skipped"))
+            .with("steps", "smoke")
+            .at("all_done"),
+        row("… or fails: not DONE", format!("{built} final_smoke:fail >"))
+            .with("steps", "smoke")
+            .records("NEXT_WORKER NEXT_VALIDATOR ESCALATE")
+            .passes("escalation curator")
+            .never("all_done final_document")
+            .exits(3),
+        row("curator + documenter", format!("{built} all_done:told"))
+            .at("curator")
+            .tells("mission-summary"),
+        row("… documenter after curator", format!("{built} all_done:told curator:curated"))
+            .at("final_document"),
+        row("… exit 0", format!("{built} all_done:told curator:curated final_document:nothing"))
+            .exits(0)
+            .never("final_merge"),
+    ]);
+}
+
+#[test]
+fn the_final_documents_are_proved_and_merged_or_left() {
+    let documented = format!("{ONE} >final_document final_document:written");
+    mission().holds([
+        row("documenter; exit 0", format!("{documented} >"))
+            .passes("final_proof final_merge")
+            .exits(0),
+        row("documents that break the build are left", format!("{documented} final_proof:fail >"))
+            .records("NEXT_WORKER NEXT_VALIDATOR DONE documents_left")
+            .never("final_merge")
+            .exits(0),
+        row("… and so are those that conflict", {
+            format!("{documented} final_proof:pass final_merge:conflict >")
+        })
+        .records("NEXT_WORKER NEXT_VALIDATOR DONE documents_left")
+        .exits(0),
+        row("the base moves all the time: left", {
+            format!("{documented} {} >", "final_proof:pass final_merge:moved ".repeat(21))
+        })
+        .records("NEXT_WORKER NEXT_VALIDATOR DONE documents_left")
+        .exits(0),
+        row("… twenty times are borne", {
+            format!("{documented} {}", "final_proof:pass final_merge:moved ".repeat(20))
+        })
+        .at("final_proof"),
+        row("the base moved: proved again", {
+            format!("{documented} final_proof:pass final_merge:moved")
+        })
+        .at("final_proof"),
+    ]);
+}
+
+#[test]
+fn escalate_writes_the_escalation_and_runs_the_curator() {
+    let escalated = format!("{ONE} worker:ambiguous architect:unresolved");
+    mission().holds([
+        row("escalation.md", escalated.clone())
+            .at("escalation")
+            .tells("escalation mission-summary"),
+        row("curator", format!("{escalated} escalation:told")).at("curator"),
+        row("exit 3", format!("{escalated} escalation:told curator:curated"))
+            .exits(3)
+            .never("all_done final_smoke final_document"),
+    ]);
+}
+
+#[test]
+fn what_ends_otherwise_is_neither_done_nor_escalated() {
+    mission().holds([
+        row("the cap: a summary and no more", format!("{ONE} worker:built prove:pass >"))
+            .with("max_iterations", "1")
+            .tells("mission-summary")
+            .silent("escalation")
+            .never("curator all_done")
+            .exits(4),
+        row("a rejected plan: the escalation and no more", {
+            "queue:missing plan:planned check_plan:found plan_review:reject >"
+        })
+        .tells("escalation")
+        .silent("mission-summary")
+        .never("curator")
+        .exits(7),
+    ]);
+}
