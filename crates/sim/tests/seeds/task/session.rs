@@ -75,6 +75,9 @@ fn a_corrupt_session_is_set_aside_and_a_fresh_start_offered() {
     assert_eq!(walk.exit_code(), Some(5));
 }
 
+/// An answer, its record, what comes of it, where the run goes on, its exit code if it does not.
+type Answered = (&'static str, &'static str, Steps, &'static [&'static str], Option<u8>);
+
 /// "Resume" / "Restart" / "Stop" with the seed's descriptions.
 #[test]
 fn resume_restart_stop() {
@@ -85,8 +88,7 @@ fn resume_restart_stop() {
     ];
     let walk = found(v2());
     assert_eq!(choices(&walk, "session_gate"), offered.map(|(l, a)| (l.into(), a.into())));
-    // (answer, record, what comes of it, where the run goes on, its exit code if it does not)
-    let rows: [(&str, &str, Steps, &[&str], Option<u8>); 3] = [
+    let rows: [Answered; 3] = [
         ("resume", "resumed", &[("recovered_paths", "valid")], &["setup"], None),
         ("restart", "restarted", &[("restart", "told")], &["argument"], None),
         ("stop", "stopped", &[("session_stop", "told"), ("report", "told")], &[], Some(5)),
