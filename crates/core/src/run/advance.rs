@@ -562,10 +562,7 @@ fn expand(frame: &mut Frame, scope: ScopeIx, from: Option<&ListRef>) {
 fn merge(children: &mut Vec<Child>, items: &[Item], added: bool) {
     for item in items {
         match children.iter_mut().find(|child| child.item.id == item.id) {
-            Some(child) if child.settled != Some(Settled::Done) => {
-                child.item = Arc::new(item.clone());
-            }
-            Some(_) => {}
+            Some(child) => child.item = Arc::new(item.clone()),
             None => {
                 children.push(Child { item: Arc::new(item.clone()), settled: None, added });
             }

@@ -226,3 +226,21 @@ fn one_landing_at_a_time() {
     at.sort();
     assert_eq!(at, ["land", "told"]);
 }
+
+#[test]
+fn a_landing_that_crashed_has_changed_nothing() {
+    let flow = flow(HEAD, STAGES);
+    let mut walk = begun(&flow);
+    walk.says("do", "done").says("prove", "pass").says("review", "clear");
+    let (effect, _) = walk.find("land").expect("under way");
+    let given = walk.give(windlass_core::run::Input::Report(windlass_core::run::Report {
+        effect,
+        ended: windlass_core::run::Ended::Mishap(windlass_core::workflow::Mishap::Crashed),
+        facts: std::collections::BTreeMap::new(),
+        lists: std::collections::BTreeMap::new(),
+        subject: None,
+        usage: windlass_core::run::Usage::NONE,
+    }));
+    assert_eq!(given, Ok(()));
+    assert_eq!(walk.at(), ["land"], "what was proved still is, so it is tried again");
+}

@@ -557,3 +557,70 @@ on = { clear = "next", blocking = "failed" }
     report(&mut walk, "told", seen("two"));
     assert_eq!(holds(&walk), seen("one"), "only an edit makes it hold something else");
 }
+
+#[test]
+fn what_is_done_stays_done_even_if_it_leaves_the_list_for_a_while() {
+    let flow = flow("[counters]\nharder = { per = \"part\", max = 3 }", CHILDREN);
+    let mut walk = Walk::new(&flow, &[]);
+    one(&mut walk);
+    walk.says("plan", Saying::new("done").list("found", &["p", "q"])).says("make", "done");
+    for list in [&["q"] as &[&str], &["p", "q"]] {
+        walk.says("make", "failed").answers("try_again", "revise").answers("plan_gate", "go");
+        walk.says("plan", Saying::new("done").list("found", list));
+        assert_eq!(parts(&walk), ["q"]);
+    }
+}
+
+#[test]
+fn a_list_that_is_read_again_brings_its_items_up_to_date() {
+    let flow = flow("[counters]\nharder = { per = \"part\", max = 3 }", CHILDREN);
+    let mut walk = Walk::new(&flow, &[]);
+    one(&mut walk);
+    walk.says("plan", Saying::new("done").list("found", &["p"]));
+    walk.says("make", "failed").answers("try_again", "revise").answers("plan_gate", "go");
+    let mut part = windlass_sim::item("p");
+    part.title = "p, revised".into();
+    walk.says("plan", Saying::new("done").items("found", vec![part]));
+    let title = walk.find("make").and_then(|(_, effect)| effect.child).map(|c| c.title.clone());
+    assert_eq!(title.as_deref(), Some("p, revised"));
+}
+
+#[test]
+fn the_finale_knows_what_the_intake_found_and_nothing_else_goes_on() {
+    let stages = r#"
+[[unit]]
+stage = "do"
+role = "worker"
+on = { done = { finish = "escalated" }, failed = "ask" }
+[[unit]]
+stage = "ask"
+aside = true
+gate = "well?"
+on = { again = "do", wait = "pause", no = "failed" }
+[[finale]]
+stage = "odd_one"
+when = "list.odd"
+role = "reviewer"
+on = { clear = "next", blocking = "next" }
+[[finale]]
+stage = "tell"
+tell = ["report"]
+on = { told = "next" }
+"#
+    .replace("again = \"do\"", "once_more = \"do\"");
+    let flow = flow("[units]\nlanes = 3", &stages);
+    let at = |odd: bool| {
+        let mut walk = Walk::new(&flow, &[]);
+        walk.says("list", Saying::new("found").list("jobs", &["a", "b", "c"]).fact("odd", odd));
+        walk.says("do", "failed").answers("ask", "wait").says("do", "failed").says("do", "done");
+        assert!(walk.run().gates().is_empty(), "nobody is asked any more");
+        walk.wishes(Wish::Resume(None));
+        let stages: Vec<_> = walk.run().units().map(|unit| (unit.status, unit.stage)).collect();
+        let unfinished =
+            windlass_core::run::UnitStatus::Settled(windlass_core::workflow::Settled::Unfinished);
+        assert_eq!(stages, [(unfinished, None); 3]);
+        walk.at()
+    };
+    assert_eq!(at(true), ["odd_one"]);
+    assert_eq!(at(false), ["tell"]);
+}

@@ -234,3 +234,16 @@ on.failed = "failed"
     walk.says("do", Saying::new("done").fact("size", 0));
     assert_eq!(walk.run().tally().done, 1);
 }
+
+#[test]
+fn time_never_runs_backwards_whatever_we_are_told() {
+    let flow = flow("", JUST_DO);
+    let mut walk = begun(&flow);
+    walk.waits(60_000).says("do", "crashed");
+    let early = windlass_core::run::Stamp { mono_ms: 1, wall_ms: 5 };
+    let effect = id(&walk);
+    let ended = report(effect, Ended::Mishap(Mishap::Crashed));
+    let events = windlass_core::run::decide(walk.run(), early, ended).expect("taken");
+    let stamps: Vec<(u64, i64)> = events.iter().map(|r| (r.at.mono_ms, r.at.wall_ms)).collect();
+    assert_eq!(stamps, vec![(60_000, 5); events.len()], "the wall clock may jump, ours may not");
+}

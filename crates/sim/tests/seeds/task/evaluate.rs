@@ -76,6 +76,7 @@ fn the_verdict_is_routed_by_layer() {
             walk.says("evaluating", verdict);
         }
         let reported = if verdict == "pass" { "evaluate_result" } else { "evaluate_failed" };
+        assert_eq!(with(&walk, reported, "phase").as_deref(), Some("evaluate"), "{verdict}");
         walk.says(reported, "told");
         assert_eq!(walk.at(), [at], "{verdict}");
     }

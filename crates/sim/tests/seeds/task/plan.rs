@@ -110,6 +110,7 @@ fn who_plans_in_which_mode() {
     for (mode, roles) in rows {
         let mut walk = fresh(&[("mode", mode)], "discovery");
         assert_eq!(roles_until(&mut walk, "spec_gate"), roles, "{mode}");
+        assert_eq!(walk.runs("plan_result"), 1, "{mode}: [harness] Plan complete.");
     }
 }
 
@@ -224,6 +225,11 @@ fn proceed_is_on_record_for_the_spec_as_it_is() {
     walk.answers("spec_gate", "proceed");
     assert_eq!(again(&mut walk), ["lead_plan"], "'generate' asks no second time");
     let target = Target::Unit("the-task".into());
+    walk.says("lead_plan", "written");
+    walk.wishes(Wish::Redo { target: target.clone(), stage: "spec_gate".into() });
+    walk.answers("spec_gate", "proceed");
+    assert_eq!(walk.at(), ["lead_plan"], "a second Proceed is as good as the first");
+    walk.says("lead_plan", "written");
     walk.wishes(Wish::Redo { target: target.clone(), stage: "spec_gate".into() });
     walk.answers("spec_gate", "modify");
     assert_eq!(again(&mut walk), ["spec_gate"], "a modified spec is confirmed anew");

@@ -279,21 +279,24 @@ fn an_adopted_verdict_is_routed_as_step_7() {
 /// A sub-command on an adopted session starts at its step and gives nothing back.
 #[test]
 fn a_sub_command_keeps_what_the_session_had_used_up() {
-    let left = Left {
-        phase: "verify_done",
-        autofix: "rejected",
-        has_spec: true,
-        round: 3,
-        layer1: 3,
-        layer2: 2,
-        attempted: true,
-    };
-    let mut walk = resumed(&left, &[("style", "step")], Some("verify"));
-    assert_eq!(walk.at(), ["verify_ready"]);
-    let counted = ["rounds", "layer1", "layer2"].map(|name| counter(&walk, name));
-    assert_eq!(counted, [Some(3), Some(3), Some(2)]);
-    walk.on_to("verify_gate", &fails());
-    assert_eq!((offers_autofix(&walk), walk.runs("verifying")), (false, 1));
+    for (round, layer2) in [(1, 0), (2, 1), (3, 2)] {
+        let left = Left {
+            phase: "verify_done",
+            autofix: "rejected",
+            has_spec: true,
+            round,
+            layer1: 3,
+            layer2,
+            attempted: true,
+        };
+        let mut walk = resumed(&left, &[("style", "step")], Some("verify"));
+        assert_eq!(walk.at(), ["verify_ready"]);
+        let counted = [("rounds", 1), ("layer1", 0), ("layer2", 0)]
+            .map(|(name, from)| i64::from(counter(&walk, name).unwrap_or(from)));
+        assert_eq!(counted, [round, 3, layer2]);
+        walk.on_to("verify_gate", &fails());
+        assert_eq!((offers_autofix(&walk), walk.runs("verifying")), (false, 1), "round {round}");
+    }
 }
 
 /// T7: "generate" asks the spec gate unless Proceed is on record; every phase past the gate says so.
