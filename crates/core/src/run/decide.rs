@@ -207,14 +207,10 @@ fn verdict_fault(
 ) -> Option<(Mishap, String)> {
     let Ended::Verdict(name) = &report.ended else { return None };
     let (slot, wanted) = (usize::from(flight.slot), flight.subject.as_ref());
-    // A panel's members answer as their own roles may; only the last phase speaks for the stage.
+    // An agent answers as its role may, a panel's member as its own.
     let known = match role_of(stage, frame.work.phase, slot) {
-        Some(role) if phase_after(stage, frame.work.phase).is_some() => {
-            run.flow.roles.get(role).is_some_and(|own| own.iter().any(|v| **v == **name))
-        }
-        Some(_) | None => {
-            stage.verdict_named(name).is_some_and(|v| stage.verdict(v).mishap.is_none())
-        }
+        Some(role) => run.flow.roles.get(role).is_some_and(|own| own.iter().any(|v| **v == **name)),
+        None => stage.verdict_named(name).is_some_and(|v| stage.verdict(v).mishap.is_none()),
     };
     if !known {
         return Some((Mishap::Unknown, format!("{name:?} is not a verdict of this stage")));
