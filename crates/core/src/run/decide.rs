@@ -8,7 +8,7 @@ use super::{
     event::{By, Ending, Event, Recorded, Started},
     fold::fold_with,
     input::{Answer, Ended, Input, Refused, Report, Settings, Start, Target, Wish},
-    state::{Due, Flight, Frame, Phase, Run, Unit, UnitStatus, phase_after},
+    state::{Due, Flight, Frame, Phase, Run, Unit, UnitStatus},
     step::{role_of, step},
     time::Stamp,
     units::flaw,
