@@ -79,13 +79,17 @@ pub(super) fn item_facts(flow: &Workflow, scope: ScopeIx, item: &Item) -> BTreeM
 }
 
 impl Run {
-    /// Takes items up as units. Those already known are left as they are.
+    /// Takes items up as units. Those already known are left as they are, but for the rank of one
+    /// that has not started: a list that is read again may have another order.
     pub(super) fn add_units(&mut self, items: &[Item], origin: Option<UnitIx>) {
         let first = self.units.len();
         let generation = origin.and_then(|o| self.unit(o)).map_or(0, |unit| unit.generation + 1);
         for item in items {
             let Ok(ix) = u32::try_from(self.units.len()).map(UnitIx) else { return };
-            if self.unit_ids.contains_key(&item.id) {
+            if let Some(&known) = self.unit_ids.get(&item.id) {
+                if unit_is_pending(self, known) {
+                    self.rerank(known, item.rank);
+                }
                 continue;
             }
             self.unit_ids.insert(item.id.clone(), ix);

@@ -326,3 +326,22 @@ fn a_run_without_units_is_done() {
     walk.says("list", "empty");
     assert_eq!(walk.standing(), Standing::Ended(RunOutcome::Done));
 }
+
+#[test]
+fn a_list_that_is_read_again_brings_the_order_up_to_date() {
+    let stages = r#"
+[[unit]]
+stage = "do"
+role = "worker"
+on.done = [{ when = "unit.generation == 0", to = "next", add = { unit = "found" } }, { to = "next" }]
+on.failed = "failed"
+"#;
+    let flow = flow("", stages);
+    let mut walk = Walk::new(&flow, &[]);
+    walk.says("list", Saying::new("found").list("jobs", &["a", "b", "c"]));
+    let again = ["c", "b", "a"].into_iter().zip(-3..);
+    let again = again.map(|(id, rank)| Item { rank, ..item(id) }).collect();
+    walk.says("do", Saying::new("done").items("found", again));
+    assert_eq!(units_at(&walk), ["c"], "what has not started goes in the new order");
+    assert_eq!(walk.run().tally().total, 3);
+}
