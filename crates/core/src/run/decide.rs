@@ -1,6 +1,6 @@
 //! What an input leads to. May refuse; changes nothing.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use super::{
     EffectId, FrameId, UnitIx,
@@ -438,15 +438,7 @@ fn reorder(run: &Run, who: Arc<str>, ids: &[Arc<str>]) -> Result<Event, Refused>
             pending.push(ix);
         }
     }
-    let listed: BTreeSet<UnitIx> = pending.iter().copied().collect();
-    let first = run
-        .units
-        .iter()
-        .zip(0..)
-        .filter(|(unit, ix)| unit.status == UnitStatus::Pending && !listed.contains(&UnitIx(*ix)))
-        .map(|(unit, _)| unit.rank)
-        .min()
-        .unwrap_or(0);
+    let first = run.units.iter().map(|unit| unit.rank).min().unwrap_or(0);
     let count = i64::try_from(pending.len()).unwrap_or(i64::MAX);
     let start = first.saturating_sub(count);
     let ranks = pending.into_iter().zip(start..).collect();

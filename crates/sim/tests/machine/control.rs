@@ -194,6 +194,44 @@ fn pending_units_can_be_taken_in_another_order() {
 }
 
 #[test]
+fn units_taken_first_come_before_all_others_whatever_their_rank() {
+    let flow = flow("", JUST_DO);
+    let mut walk = Walk::new(&flow, &[]);
+    let ranked = |id, rank| windlass_core::run::Item { rank, ..item(id) };
+    let jobs = vec![ranked("a", -30), ranked("b", -20), ranked("c", 7), ranked("d", 9)];
+    walk.says("list", Saying::new("found").items("jobs", jobs));
+    walk.wishes(Wish::Reorder(vec!["d".into(), "c".into()]));
+    let mut order = Vec::new();
+    while walk.is_at("do") {
+        order.extend(units(&walk));
+        walk.says("do", "done");
+    }
+    assert_eq!(order, ["a", "d", "c", "b"], "the one under way stays");
+}
+
+#[test]
+fn a_landing_keeps_wishes_from_its_own_unit_or_run_and_from_no_other() {
+    let stages = format!(
+        "{TWO}\n[[finale]]\nstage = \"check_all\"\nchecks = [\"test\"]\n\
+         on = {{ pass = \"next\", fail = \"next\", skipped = \"next\" }}\n\
+         [[finale]]\nstage = \"land_all\"\nland = \"merge\"\nneeds = [\"check_all:pass|fail|skipped\"]\n\
+         on = {{ landed = \"next\", moved = \"end\", conflict = \"end\" }}"
+    );
+    let flow = flow("[units]\nlanes = 2", &stages);
+    let mut walk = Walk::new(&flow, &[]);
+    walk.says("list", Saying::new("found").list("jobs", &["a", "b"]));
+    walk.says("do", "done").says("do", "done").says("look", "clear");
+    assert!(walk.is_at("land"));
+    walk.wishes(Wish::Redo { target: of("b"), stage: "do".into() });
+    walk.says("land", "landed").says("do", "done").says("look", "clear").says("land", "landed");
+    walk.says("check_all", "pass");
+    let why = refused(&mut walk, Wish::Redo { target: Target::Run, stage: "check_all".into() });
+    assert!(matches!(why, Refused::StageNotHere { why, .. } if why.contains("landing")));
+    walk.says("land_all", "landed");
+    assert_eq!(walk.exit_code(), Some(0));
+}
+
+#[test]
 fn a_unit_that_waits_for_a_claim_can_be_taken_in_another_order() {
     let flow = flow("[units]\nlanes = 2", JUST_DO);
     let mut walk = Walk::new(&flow, &[]);
