@@ -197,7 +197,9 @@ impl<'a> Auditor<'a> {
                 }
                 let proved = self.frames.get(frame).is_some_and(|book| self.proved(book, &need));
                 let name = &self.flow.stage(*stage).name;
-                hold!(proved, "only a verdict that still holds is upheld", "{name}");
+                let book = self.frames.get(frame);
+                let have = book.map(|book| (book.evidence.get(stage), self.subject(book)));
+                hold!(proved, "only a verdict that still holds is upheld", "{name}: {have:?}");
             }
             Event::Entered { frame, stage, count } => {
                 self.belongs(*frame, *stage)?;
@@ -494,7 +496,7 @@ impl<'a> Auditor<'a> {
             let mark: Arc<str> = format!("?{}", ending.effect.0).into();
             let nobody_knows = Subject { tree: mark.clone(), change: mark };
             *subject = Some(ending.subject.clone().unwrap_or(nobody_knows));
-        } else if subject.is_none() {
+        } else if subject.is_none() && matches!(ending.ended, Ended::Verdict(_)) {
             subject.clone_from(&ending.subject);
         }
         Ok(())

@@ -214,7 +214,12 @@ impl Run {
             };
             let now = ending.subject.clone().unwrap_or_else(nobody_knows);
             self.set_subject(flight.unit, Some(now));
-        } else if !changed && flight.subject.is_none() && ending.subject.is_some() {
+        } else if !changed
+            && flight.subject.is_none()
+            && matches!(ending.ended, Ended::Verdict(_))
+            && ending.subject.is_some()
+        {
+            // Who comes to a verdict first says what the lane holds; a crash or a loss says nothing.
             self.set_subject(flight.unit, ending.subject.clone());
         }
     }

@@ -551,6 +551,16 @@ on = { clear = "next", blocking = "failed" }
         }));
         assert_eq!(given, Ok(()));
     };
+    let lost = walk.run().wanted().next().expect("something is wanted");
+    let given = walk.give(windlass_core::run::Input::Report(windlass_core::run::Report {
+        effect: lost,
+        ended: windlass_core::run::Ended::Lost,
+        facts: std::collections::BTreeMap::new(),
+        lists: std::collections::BTreeMap::new(),
+        subject: seen("nothing"),
+        usage: windlass_core::run::Usage::NONE,
+    }));
+    assert_eq!(given, Ok(()));
     report(&mut walk, "clear", seen("one"));
     let holds = |walk: &Walk<'_>| walk.run().wants().into_values().next().and_then(|e| e.subject);
     assert_eq!(holds(&walk), seen("one"));
