@@ -244,3 +244,16 @@ fn a_landing_that_crashed_has_changed_nothing() {
     assert_eq!(given, Ok(()));
     assert_eq!(walk.at(), ["land"], "what was proved still is, so it is tried again");
 }
+
+#[test]
+fn only_what_a_landing_needs_is_kept_from_being_asked_again() {
+    let extra = "[[unit]]\nstage = \"extra\"\nrole = \"second\"\n\
+                 on = { clear = \"next\", blocking = \"next\" }\n[[unit]]\nstage = \"land\"";
+    let stages = STAGES.replacen("[[unit]]\nstage = \"land\"", extra, 1);
+    let flow = flow(HEAD, &stages);
+    let mut walk = begun(&flow);
+    walk.says("do", "done").says("prove", "pass").says("review", "clear").says("extra", "clear");
+    walk.says("land", "moved").says("prove", "pass");
+    assert_eq!(walk.at(), ["extra"], "nothing needs it, so it is asked each time");
+    assert_eq!(walk.runs("review"), 1);
+}

@@ -634,3 +634,36 @@ on = { told = "next" }
     assert_eq!(at(true), ["odd_one"]);
     assert_eq!(at(false), ["tell"]);
 }
+
+#[test]
+fn wider_context_outlives_a_mishap_but_not_the_stage_it_was_for() {
+    let stages = r#"
+[[unit]]
+stage = "do"
+role = "worker"
+on.done = "next"
+on.failed = { to = "do", count = "tries", widen = ["error", "files"], spent = "failed" }
+[[unit]]
+stage = "look"
+role = "reviewer"
+on = { clear = "next", blocking = "failed" }
+"#;
+    let flow = flow("[counters]\ntries = { per = \"unit\", from = 1, max = 3 }", stages);
+    let mut walk = Walk::new(&flow, &[]);
+    one(&mut walk);
+    let context = |walk: &Walk<'_>, stage: &str| {
+        walk.find(stage).and_then(|(_, effect)| effect.context).map(|c| c.to_string())
+    };
+    walk.says("do", "failed");
+    assert_eq!(
+        context(&walk, "do").as_deref(),
+        Some("error"),
+        "the first step, wherever it starts"
+    );
+    walk.says("do", "crashed");
+    assert_eq!(context(&walk, "do").as_deref(), Some("error"), "the same attempt once more");
+    walk.says("do", "failed");
+    assert_eq!(context(&walk, "do").as_deref(), Some("files"));
+    walk.says("do", "done");
+    assert_eq!(context(&walk, "look"), None);
+}
