@@ -1,6 +1,7 @@
 //! The text of a definition or a catalogue, and the name that messages about it carry.
 
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use crate::builtin::BuiltIn;
@@ -26,11 +27,36 @@ impl From<BuiltIn> for Source {
     }
 }
 
+/// A definition has at most 1 MiB. What is longer is refused by the language, and is not read to its end: it may have
+/// none.
+const READ_MAX: u64 = 1 << 20;
+
 impl Source {
     pub fn read(path: &Path) -> Result<Self, Error> {
-        match fs::read_to_string(path) {
+        match text(path) {
             Ok(text) => Ok(Self { name: path.display().to_string(), text, from: Origin::File }),
             Err(source) => Err(Error::Unreadable { path: path.to_owned(), source }),
         }
+    }
+}
+
+fn text(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(READ_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > READ_MAX {
+        // Cut off anywhere, so perhaps in the middle of a character.
+        return Ok(String::from_utf8_lossy(&bytes).into_owned());
+    }
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_end_is_not_read_to_its_end() {
+        let source = Source::read(Path::new("/dev/zero")).expect("readable");
+        assert_eq!(source.text.len() as u64, READ_MAX + 1);
     }
 }

@@ -85,8 +85,11 @@ impl Run {
 
     /// The same visit once more: what is finished stays finished.
     pub(super) fn repeat(&mut self, id: FrameId) {
+        let flow = self.flow.clone();
         let Some(frame) = self.frame_mut(id) else { return };
-        if frame.work.slots.is_empty() {
+        let Some(ix) = frame.stage else { return };
+        let stage = flow.stage(ix);
+        if matches!(stage.kind, Kind::Gate(_) | Kind::Decide(_) | Kind::Each { .. }) {
             frame.position = Position::Pending;
         } else {
             for slot in &mut frame.work.slots {
@@ -94,9 +97,9 @@ impl Run {
                     *slot = Slot::Idle;
                 }
             }
-            // A visit that came to a verdict and is told to go again starts its last phase over.
+            // A verdict of all, or a person's, that leads back here: nothing is left to keep.
             if frame.work.slots.iter().all(|slot| matches!(slot, Slot::Done(_))) {
-                frame.work.slots.fill(Slot::Idle);
+                frame.work.slots = vec![Slot::Idle; slots_in(stage, frame.work.phase)];
             }
             frame.position = Position::Working;
         }

@@ -304,3 +304,26 @@ fn inputs_and_entries_are_held_to_what_the_workflow_says() {
     walk.says("list", Saying::new("found").list("jobs", &["a"]));
     assert_eq!(walk.at(), ["look"], "it starts where the sub-command says");
 }
+
+#[test]
+fn a_verdict_that_a_person_gives_may_lead_back_to_its_stage() {
+    let stages = r#"
+[[unit]]
+stage = "do"
+role = "worker"
+on.done = "next"
+on.failed = { to = "again", count = "tries", spent = "failed" }
+"#;
+    let flow = flow("[counters]\ntries = { per = \"unit\", max = 2 }", stages);
+    let mut walk = Walk::new(&flow, &[]);
+    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    walk.wishes(Wish::Override {
+        target: of("a"),
+        stage: "do".into(),
+        verdict: "failed".into(),
+        reason: "I have seen it".into(),
+    });
+    assert_eq!(walk.at(), ["do"], "it is asked again");
+    walk.says("do", "done");
+    assert_eq!(walk.exit_code(), Some(0));
+}

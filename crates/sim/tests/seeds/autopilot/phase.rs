@@ -1,7 +1,7 @@
 //! VERIFY, REVIEW, the landing, and PHASE_COMPLETE.
 
 use windlass_core::{
-    run::{Event, Standing, Target, UnitStatus, Wish},
+    run::{Event, Item, Standing, Target, UnitStatus, Wish},
     workflow::Settled,
 };
 use windlass_sim::{Saying, Walk};
@@ -341,12 +341,14 @@ fn two_struggling_phases_in_a_row_suggest_reviewing_the_spec() {
 #[test]
 fn phases_can_be_reordered_and_none_runs_twice() {
     let mut walk = well_until(&[], &["p1", "p2", "p3"], "go_on");
+    // The reader ranks phases by their place in the spec.
     let spec = |ids: &[&str]| {
-        Saying::new("found").items("phases", ids.iter().map(|id| phase(id, "low")).collect())
+        let ranked = ids.iter().zip(0..).map(|(id, rank)| Item { rank, ..phase(id, "low") });
+        Saying::new("found").items("phases", ranked.collect())
     };
     walk.answers("go_on", "reorder").says("reorder", spec(&["p3", "p1", "p2", "p4"]));
     assert_eq!(walk.options("reorder_gate"), ["yes", "no", "other"]);
-    walk.wishes(Wish::Reorder(vec!["p3".into(), "p2".into()])).answers("reorder_gate", "yes");
+    walk.answers("reorder_gate", "yes");
     assert_eq!(walk.records().last().map(String::as_str), Some("phases_reordered"));
     let mut order = Vec::new();
     while walk.is_at("find_plan") {
