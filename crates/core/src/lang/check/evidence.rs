@@ -9,14 +9,27 @@ use super::super::compile::Draft;
 use super::super::diagnostic::{Code, Diagnostic, Span};
 use super::super::problems::Problems;
 use super::graph::{Graph, Spot, Way, Why, path};
-use crate::workflow::{Kind, Need, ScopeIx, Stage, StageIx, VerdictIx, Workflow};
+use crate::{
+    expr::{Expr, Name},
+    workflow::{Kind, Need, Owner, ScopeIx, Stage, StageIx, VerdictIx, Workflow},
+};
 
 pub(super) fn check(draft: &Draft, graph: &Graph, problems: &mut Problems<'_>) {
     let mut walks: BTreeMap<(StageIx, &[VerdictIx]), Walk> = BTreeMap::new();
     let workflow = &draft.workflow;
+    // What could not be made out stands for a constant: with other mistakes about, a constant means nothing.
+    let clean = problems.none();
     for (stage, ix) in workflow.stages.iter().zip((0..).map(StageIx)) {
         let spans = &draft.origins.stages[ix.at()].needs;
         for (need, span) in stage.needs.iter().zip(spans) {
+            if let Some(what) = fickle(workflow, workflow.stage(need.stage), clean) {
+                let giver = &workflow.stage(need.stage).name;
+                let message = format!("whether `{giver}` is needed depends on {what}");
+                problems.report(Diagnostic::at(span.clone(), Code::BadEvidence, message).help(format!(
+                    "a needed stage that is passed over is not needed, so the `when` of `{giver}` may only ask for \
+                     what the work itself cannot change: inputs, and facts that no editing stage reports",
+                )));
+            }
             let walk = walks
                 .entry((need.stage, need.verdicts.as_slice()))
                 .or_insert_with(|| Walk::new(workflow, graph, need));
@@ -26,6 +39,35 @@ pub(super) fn check(draft: &Draft, graph: &Graph, problems: &mut Problems<'_>) {
             }
         }
     }
+}
+
+/// What the condition of a needed stage asks for, if the work could change it on its way and so land unproved.
+fn fickle(workflow: &Workflow, giver: &Stage, clean: bool) -> Option<&'static str> {
+    let mut what = None;
+    let mut names = 0;
+    giver.when.as_ref()?.walk(&mut |expr| {
+        let Expr::Name(name) = expr else { return };
+        names += 1;
+        what = what.or(match name {
+            Name::Counter(_) => Some("a counter"),
+            Name::Runs(_) => Some("how often a stage has run"),
+            Name::Last(_) => Some("what a stage came to"),
+            Name::Units(_) => Some("how many units there are"),
+            Name::Fact(fact) => match workflow.facts[fact.at()].owner {
+                Owner::Stage(stage) if workflow.stage(stage).edits => {
+                    Some("what an editing stage says of itself")
+                }
+                Owner::Stage(_) | Owner::Item(_) => None,
+            },
+            Name::Input(_)
+            | Name::UnitGeneration
+            | Name::UnitStatus
+            | Name::RunOutcome
+            | Name::RunStopping
+            | Name::Quiet => None,
+        });
+    });
+    if names == 0 && clean { Some("nothing at all") } else { what }
 }
 
 fn unproved(

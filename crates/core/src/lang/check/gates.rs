@@ -63,12 +63,18 @@ fn policy(stage: &Stage, gate: &Gate, origin: &StageOrigin, problems: &mut Probl
     }
 }
 
-/// An empty answer says nothing, so it cannot say why.
+/// An empty answer says nothing, so it cannot say why, and does not do without evidence either.
 fn default(stage: &Stage, gate: &Gate, origin: &StageOrigin, problems: &mut Problems<'_>) {
     let option = gate.default.and_then(|ix| stage.verdicts.get(ix.at()));
     let Some((option, span)) = option.zip(origin.default.as_ref()) else { return };
     if option.cases.iter().any(|case| case.take.reason) {
         let message = format!("`{}` needs a reason, which an empty answer has not", option.name);
+        problems.report(
+            Diagnostic::at(span.clone(), Code::PolicyAnswer, message)
+                .help("let another option be the default"),
+        );
+    } else if option.cases.iter().any(|case| !case.take.waive.is_empty()) {
+        let message = format!("`{}` waives evidence, which an empty answer must not", option.name);
         problems.report(
             Diagnostic::at(span.clone(), Code::PolicyAnswer, message)
                 .help("let another option be the default"),
@@ -129,5 +135,8 @@ mod tests {
         assert_eq!(wrong(&gate("default='a'", on)), [""; 0]);
         assert_eq!(wrong(&gate("default='r'", on)), ["policy-answer: r"]);
         assert_eq!(wrong(&gate("default='b'", on)), ["policy-answer: b"]);
+        let on = "a='next', w={to='land',waive=['test']}";
+        assert_eq!(wrong(&gate("default='a'", on)), [""; 0]);
+        assert_eq!(wrong(&gate("default='w'", on)), ["policy-answer: w"]);
     }
 }
