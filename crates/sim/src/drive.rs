@@ -252,7 +252,10 @@ impl Drive<'_> {
         loop {
             match self.run.standing() {
                 Standing::Ended(_) => return self.after_the_end(),
-                _ if self.inputs > INPUTS_MAX => self.wish(Wish::Cancel)?,
+                // Once: a landing under way is still waited for.
+                _ if self.inputs > INPUTS_MAX && self.run.phase() != Phase::Finishing => {
+                    self.wish(Wish::Cancel)?;
+                }
                 Standing::Running => self.something_happens()?,
                 Standing::Parked(at) => {
                     self.now.mono_ms = self.now.mono_ms.max(at);
