@@ -104,8 +104,8 @@ impl Type {
     /// Reads a value of this type from the words a person types (`--set lanes=3`).
     pub fn parse(&self, text: &str) -> Option<Value> {
         let value = match self {
-            Type::Flag => match text {
-                "" | "true" | "yes" | "on" => Value::Flag(true),
+            Type::Flag => match text.to_ascii_lowercase().as_str() {
+                "true" | "yes" | "on" => Value::Flag(true),
                 "false" | "no" | "off" => Value::Flag(false),
                 _ => return None,
             },
@@ -160,6 +160,8 @@ mod tests {
         let cases = [
             (Type::Flag, "yes", Some(Value::Flag(true))),
             (Type::Flag, "off", Some(Value::Flag(false))),
+            (Type::Flag, "TRUE", Some(Value::Flag(true))),
+            (Type::Flag, "", None),
             (Type::Flag, "maybe", None),
             (Type::Number { min: None, max: Some(3) }, "3", Some(Value::Number(3))),
             (Type::Number { min: None, max: Some(3) }, "4", None),

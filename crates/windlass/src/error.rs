@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use windlass_core::lang::Diagnostic;
 
+use crate::builtin;
 use crate::exit::Exit;
 use crate::source::{Origin, Source};
 
@@ -19,8 +20,17 @@ pub enum Error {
     #[error("{} is not sound", file.name)]
     Unsound { file: Box<Source>, mistakes: Vec<Diagnostic> },
 
+    #[error("{} is not UTF-8: the first byte that is none stands in line {line}", path.display())]
+    NotText { path: PathBuf, line: usize },
+
     #[error("`{key}` is neither an input nor a stage of {workflow}")]
-    UnknownKey { key: String, workflow: String, nearest: Option<String> },
+    UnknownKey { key: String, workflow: String, target: String, nearest: Option<String> },
+
+    #[error("the input `{key}` is set twice")]
+    SetTwice { key: String },
+
+    #[error("there are no {runs} seeds from {seed} on")]
+    SeedsRunOut { seed: u64, runs: u32 },
 
     #[error("the input `{key}` cannot be `{value}`")]
     BadValue { key: String, value: String, want: String },
@@ -43,12 +53,17 @@ impl Error {
         match self {
             Self::UnknownWorkflow { .. }
             | Self::UnknownKey { .. }
+            | Self::SetTwice { .. }
+            | Self::SeedsRunOut { .. }
             | Self::BadValue { .. }
             | Self::BadVerdict { .. }
             | Self::NoVerdictToSet { .. }
             | Self::AnswerNotTaken { .. } => Exit::Usage,
             Self::Unsound { file, .. } if file.from == Origin::File => Exit::Failed,
-            Self::Unsound { .. } | Self::Unreadable { .. } | Self::Output(_) => Exit::Error,
+            Self::Unsound { .. }
+            | Self::Unreadable { .. }
+            | Self::NotText { .. }
+            | Self::Output(_) => Exit::Error,
         }
     }
 
@@ -62,9 +77,22 @@ impl Error {
                     .to_owned(),
             ),
             Self::UnknownKey { nearest: Some(nearest), .. } => Some(did_you_mean(nearest)),
-            Self::UnknownKey { workflow, nearest: None, .. } => {
-                Some(format!("`windlass workflow show {workflow}` names its inputs and stages"))
+            Self::UnknownKey { target, nearest: None, .. } => {
+                Some(format!("`windlass workflow show {target}` names its inputs and stages"))
             }
+            Self::SetTwice { .. } => {
+                Some("an input has one value; a stage may be given more words each time".to_owned())
+            }
+            Self::SeedsRunOut { .. } => Some("start at a smaller seed".to_owned()),
+            Self::Unreadable { path, .. }
+                if builtin::find(&path.display().to_string()).is_some() =>
+            {
+                Some(format!(
+                    "the built-in workflows are sound already: `windlass workflow show {}`",
+                    path.display()
+                ))
+            }
+            Self::NotText { .. } => Some("save it as UTF-8".to_owned()),
             Self::BadValue { want, .. } => Some(format!("it is {want}")),
             Self::BadVerdict { nearest, known, .. } => {
                 let nearest =

@@ -153,7 +153,14 @@ pub fn error(error: &Error) -> Exit {
 
 /// Shows clap's answer to a command line that is no command: a mistake, or a request for help.
 pub fn refusal(refusal: &clap::Error) -> Exit {
-    // As above; and `windlass --help | head` has seen enough.
-    let _ = refusal.print();
-    if refusal.use_stderr() { Exit::Usage } else { Exit::Done }
+    let printed = refusal.print();
+    if refusal.use_stderr() {
+        // As above.
+        return Exit::Usage;
+    }
+    match printed {
+        // `windlass --help | head` has seen enough.
+        Err(source) if source.kind() != ErrorKind::BrokenPipe => error(&Error::Output(source)),
+        _ => Exit::Done,
+    }
 }

@@ -35,19 +35,34 @@ impl Source {
     pub fn read(path: &Path) -> Result<Self, Error> {
         match text(path) {
             Ok(text) => Ok(Self { name: path.display().to_string(), text, from: Origin::File }),
-            Err(source) => Err(Error::Unreadable { path: path.to_owned(), source }),
+            Err(Unread::Io(source)) => Err(Error::Unreadable { path: path.to_owned(), source }),
+            Err(Unread::NotText { line }) => Err(Error::NotText { path: path.to_owned(), line }),
         }
     }
 }
 
-fn text(path: &Path) -> io::Result<String> {
+enum Unread {
+    Io(io::Error),
+    NotText { line: usize },
+}
+
+impl From<io::Error> for Unread {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+fn text(path: &Path) -> Result<String, Unread> {
     let mut bytes = Vec::new();
     File::open(path)?.take(READ_MAX + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > READ_MAX {
         // Cut off anywhere, so perhaps in the middle of a character.
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
-    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    String::from_utf8(bytes).map_err(|error| {
+        let sound = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        Unread::NotText { line: sound.iter().filter(|byte| **byte == b'\n').count() + 1 }
+    })
 }
 
 #[cfg(test)]

@@ -213,8 +213,8 @@ fn units_taken_first_come_before_all_others_whatever_their_rank() {
 fn a_landing_keeps_wishes_from_its_own_unit_or_run_and_from_no_other() {
     let stages = format!(
         "{TWO}\n[[finale]]\nstage = \"check_all\"\nchecks = [\"test\"]\n\
-         on = {{ pass = \"next\", fail = \"next\", skipped = \"next\" }}\n\
-         [[finale]]\nstage = \"land_all\"\nland = \"merge\"\nneeds = [\"check_all:pass|fail|skipped\"]\n\
+         on = {{ pass = \"next\", fail = \"end\", skipped = \"next\" }}\n\
+         [[finale]]\nstage = \"land_all\"\nland = \"merge\"\nneeds = [\"check_all:pass|skipped\"]\n\
          on = {{ landed = \"next\", moved = \"end\", conflict = \"end\" }}"
     );
     let flow = flow("[units]\nlanes = 2", &stages);

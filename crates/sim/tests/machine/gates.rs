@@ -227,7 +227,7 @@ fn what_a_person_changed_in_the_lane_comes_with_their_answer() {
 [[unit]]
 stage = "prove"
 checks = ["test"]
-on = { pass = "ask", fail = "ask", skipped = "ask" }
+on = { pass = "ask", fail = "failed", skipped = "ask" }
 [[unit]]
 stage = "ask"
 gate = "well?"
@@ -236,7 +236,7 @@ on = { land = "land", again = "prove" }
 stage = "land"
 aside = true
 land = "merge"
-needs = ["prove:pass|fail|skipped"]
+needs = ["prove:pass|skipped"]
 on = { landed = "done", moved = "failed", conflict = "failed" }
 "#;
     let flow = flow("", stages.replace("again = \"prove\"", "redo_it = \"prove\"").as_str());

@@ -2,7 +2,7 @@
 
 use annotate_snippets::Renderer;
 use serde_json::{Value, json};
-use windlass_core::lang::{Diagnostic, place};
+use windlass_core::lang::{Code, Diagnostic, place};
 use windlass_core::workflow::{Kind, Workflow};
 
 use super::finding::{Finding, finding};
@@ -40,6 +40,13 @@ pub fn mistakes(source: &Source, mistakes: &[Diagnostic], width: usize) -> Strin
         };
         page.push_str(&finding(&renderer, width, &source.name, &source.text, &remark));
         page.push_str("\n\n");
+    }
+    let own = [Code::UnknownRole, Code::UnknownReader, Code::UnknownCheck, Code::UnknownTell];
+    if mistakes.iter().any(|mistake| own.contains(&mistake.code)) {
+        page.push_str(
+            "Roles, readers, checks and tells of your own are declared in a file that is given by \
+             --catalogue FILE.\n\n",
+        );
     }
     let summary = Line::at(0)
         .add(BAD, count(mistakes.len() as u64, "mistake"))

@@ -99,7 +99,8 @@ fn simulate_help_names_every_option() {
       windlass workflow simulate task --runs 1000
 
     A --set KEY is an input, which gets the value; or a stage, whose verdicts (or, for a gate, whose
-    answers) are taken from the list before any others.
+    answers) are taken from the list before any others. An input is set once; each further --set of a
+    stage adds to its list.
     ");
 }
 

@@ -36,6 +36,17 @@ fn a_full_disk_is_an_error() {
     ");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn help_that_nobody_can_read_is_an_error() {
+    for args in [&["--help"][..], &["workflow", "simulate", "-h"], &["--version"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = windlass(args).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(String::from_utf8(output.stderr).unwrap().contains("No space left"), "{args:?}");
+    }
+}
+
 #[test]
 fn colour_only_where_it_is_wanted() {
     let mistake = ["workflow", "show", "no-such-workflow"];

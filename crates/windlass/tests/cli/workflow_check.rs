@@ -38,6 +38,8 @@ fn every_mistake_is_shown_where_it_is() {
        |
        = help: did you mean `tidy`?
 
+    Roles, readers, checks and tells of your own are declared in a file that is given by --catalogue FILE.
+
     2 mistakes in tests/fixtures/broken.toml
     "#);
 }
@@ -55,6 +57,28 @@ fn a_file_that_cannot_be_read_does_not_hide_the_others() {
      |
      = cause: No such file or directory (os error 2)
     ");
+}
+
+#[test]
+fn what_is_no_workflow_file_is_told_apart() {
+    insta::assert_snapshot!(seen(&mut windlass(&["workflow", "check", "task"])), @"
+    exit 1
+    --- stderr
+    error: cannot read task
+     |
+     = cause: No such file or directory (os error 2)
+     = help: the built-in workflows are sound already: `windlass workflow show task`
+    ");
+    let file = std::env::temp_dir().join(format!("windlass-latin1-{}.toml", std::process::id()));
+    fs::write(&file, b"workflow = 'x'\nabout = 'caf\xe9'\n").unwrap();
+    let output = windlass(&["workflow", "check", file.to_str().unwrap()]).output().unwrap();
+    fs::remove_file(&file).unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(
+        stderr.contains("is not UTF-8: the first byte that is none stands in line 2"),
+        "{stderr}"
+    );
 }
 
 #[test]

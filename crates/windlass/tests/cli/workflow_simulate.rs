@@ -181,6 +181,43 @@ fn an_unknown_key_that_resembles_nothing_is_told_where_to_look() {
 }
 
 #[test]
+fn where_to_look_is_given_as_it_was_typed() {
+    insta::assert_snapshot!(seen(&mut windlass(&["workflow", "simulate", TIDY, "--set", "colour=red"])), @"
+    exit 2
+    --- stderr
+    error: `colour` is neither an input nor a stage of tidy
+     |
+     = help: `windlass workflow show tests/fixtures/tidy.toml` names its inputs and stages
+    ");
+}
+
+#[test]
+fn an_input_is_set_once() {
+    let twice = ["workflow", "simulate", "task", "--set", "mode=single", "--set", "mode=multi"];
+    insta::assert_snapshot!(seen(&mut windlass(&twice)), @"
+    exit 2
+    --- stderr
+    error: the input `mode` is set twice
+     |
+     = help: an input has one value; a stage may be given more words each time
+    ");
+}
+
+#[test]
+fn seeds_do_not_begin_anew_past_the_last() {
+    let last = u64::MAX.to_string();
+    let runs = |runs| windlass(&["workflow", "simulate", TIDY, "--seed", &last, "--runs", runs]);
+    assert_eq!(runs("1").output().unwrap().status.code(), Some(0));
+    insta::assert_snapshot!(seen(&mut runs("2")), @"
+    exit 2
+    --- stderr
+    error: there are no 2 seeds from 18446744073709551615 on
+     |
+     = help: start at a smaller seed
+    ");
+}
+
+#[test]
 fn a_value_that_an_input_cannot_be_is_refused_with_what_it_may_be() {
     insta::assert_snapshot!(seen(&mut windlass(&["workflow", "simulate", "task", "--set", "mode=turbo"])), @"
     exit 2

@@ -301,4 +301,26 @@ mod tests {
         assert_eq!(wrong(&text("'test:pass|done'")), ["unknown-verdict: done"]);
         assert_eq!(wrong(&text("'tset:pass'")), ["move-to-nowhere: tset"]);
     }
+
+    #[test]
+    fn what_any_verdict_would_meet_proves_nothing() {
+        let text = |needs: &str| SOUND.text().replace("'test:pass','judge:good'", needs);
+        let bad = |need: &str| vec![format!("bad-evidence: {need}")];
+        assert_eq!(wrong(&text("'test:fail'"))[..1], bad("test:fail"));
+        assert_eq!(wrong(&text("'test:pass|fail'"))[..1], bad("test:pass|fail"));
+        assert_eq!(wrong(&text("'judge:good|bad'"))[..1], bad("judge:good|bad"));
+        assert_eq!(wrong(&text("'test:pass|skipped'")), [""; 0]);
+    }
+
+    #[test]
+    fn a_red_test_may_be_saved_but_never_lands() {
+        let red = |rest: &str| SOUND.text().replace("checks=['test']", rest);
+        let found = wrong(&red("checks=['test']\nexpect='fail'"));
+        assert_eq!(found, ["bad-evidence: test:pass"]);
+        let saved = red("checks=['test']\nexpect='fail'").replace(
+            "land='merge'\nneeds=['test:pass','judge:good']\non={landed='done',moved='failed',conflict='failed'}",
+            "save='commit'\nlabel='x'\nneeds=['test:pass','judge:good']\non={saved='done',nothing='failed'}",
+        );
+        assert_eq!(wrong(&saved), [""; 0]);
+    }
 }

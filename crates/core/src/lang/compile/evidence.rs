@@ -17,10 +17,13 @@ impl Compiler<'_, '_, '_, '_> {
         self.needs_left = left;
         let all = outline.raw.needs.iter();
         let found: Vec<_> = all.filter_map(|text| self.need(text, outline.scope)).collect();
-        if found.is_empty()
-            && outline.raw.needs.is_empty()
-            && matches!(outline.raw.kind, Some(RawKind::Land { .. }))
-        {
+        let lands = matches!(outline.raw.kind, Some(RawKind::Land { .. }));
+        if lands {
+            for (need, span) in &found {
+                self.red_test(need.stage, span);
+            }
+        }
+        if found.is_empty() && outline.raw.needs.is_empty() && lands {
             let message = format!("`{}` lands without any evidence", outline.raw.called());
             self.problems.report(
                 Diagnostic::at(outline.raw.kind_key.clone(), Code::LandWithoutNeeds, message)
@@ -60,7 +63,46 @@ impl Compiler<'_, '_, '_, '_> {
                 }
             }
         }
-        (!found.is_empty()).then(|| (Need { stage, verdicts: found }, text.span.clone()))
+        if found.is_empty() {
+            return None;
+        }
+        self.proves_something(stage, &found, text);
+        Some((Need { stage, verdicts: found }, text.span.clone()))
+    }
+
+    /// A need that a failed check meets, or that any verdict meets, proves nothing.
+    fn proves_something(&mut self, stage: StageIx, wanted: &[VerdictIx], text: &Text) {
+        let outline = self.outline.stage(stage);
+        let (name, known) = (outline.raw.called(), &outline.report.verdicts);
+        let takes = |word: &str| wanted.iter().any(|ix| known[ix.at()] == word);
+        let checks = matches!(outline.raw.kind, Some(RawKind::Checks { .. }));
+        let (message, help) = if checks && takes("fail") {
+            let help = format!(
+                "`{name}:pass`, or `{name}:pass|skipped` where there may be nothing to run"
+            );
+            (format!("a failed `{name}` is no evidence"), help)
+        } else if known.len() > 1 && known.iter().all(|word| takes(word)) {
+            let help = format!("name those verdicts of `{name}` that speak for the work");
+            (format!("whatever `{name}` comes to will do, so it proves nothing"), help)
+        } else {
+            return;
+        };
+        let problem = Diagnostic::at(text.span.clone(), Code::BadEvidence, message);
+        self.problems.report(problem.related(outline.raw.at(), "it stands here").help(help));
+    }
+
+    /// Where a red test is wanted, `pass` says that the tree is broken.
+    fn red_test(&mut self, stage: StageIx, span: &Span) {
+        let outline = self.outline.stage(stage);
+        if let Some(RawKind::Checks { expect_fail: true, .. }) = outline.raw.kind {
+            let name = outline.raw.called();
+            let message = format!("`{name}` expects a failure, so what passes it must not land");
+            self.problems.report(
+                Diagnostic::at(span.clone(), Code::BadEvidence, message)
+                    .related(outline.raw.at(), "it stands here")
+                    .help("name a checks stage without `expect = \"fail\"`"),
+            );
+        }
     }
 
     /// A stage whose verdict can be evidence.

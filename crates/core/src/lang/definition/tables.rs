@@ -73,10 +73,21 @@ pub(super) fn units(top: &Table<'_>, problems: &mut Problems<'_>) -> Units {
     let orders = [("depends", workflow::Order::Depends), ("listed", workflow::Order::Listed)];
     let order = table.text("order", problems);
     Units {
-        called: table.text("called", problems),
+        called: table.text("called", problems).and_then(|word| called(word, problems)),
         order: order.and_then(|word| super::choice(&word, "`order`", &orders, problems)),
         lanes: table.get("lanes").and_then(|node| amount(node, "`lanes`", 1, problems)),
     }
+}
+
+/// What a unit is called: it stands in the middle of lines that people read.
+fn called(word: Text, problems: &mut Problems<'_>) -> Option<Text> {
+    if !word.value.trim().is_empty() && !word.value.contains(char::is_control) {
+        return Some(word);
+    }
+    let message = "a unit is called by a word that can be printed";
+    let problem = Diagnostic::at(word.span, Code::WrongValue, message);
+    problems.report(problem.help("such as `phase`, `feature` or `issue`"));
+    None
 }
 
 /// The entries of a table whose keys are names.

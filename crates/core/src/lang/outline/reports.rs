@@ -82,6 +82,22 @@ fn returned(step: &Move) -> Option<&str> {
     if let Some(Go::Return(word)) = &step.go { Some(word.as_str()) } else { None }
 }
 
+/// What a role or a reader reports. One that was only guessed counts if the stage handles its verdicts, slips aside:
+/// otherwise it is probably another one, and all that would be said about it beside the point.
+fn reported(raw: &Stage, found: Option<&Reporter>, known: bool) -> Report {
+    let fits = |guess: &Reporter| {
+        let verdicts = || guess.verdicts.iter().map(String::as_str);
+        let known =
+            |word: &str| words::is_mishap(word) || verdicts().any(|verdict| verdict == word);
+        let handled = keys_of(raw);
+        handled.iter().all(|word| known(word) || words::nearest(word, verdicts()).is_some())
+    };
+    match found {
+        Some(reporter) if known || fits(reporter) => Report::from(reporter),
+        Some(_) | None => Report::vague(raw),
+    }
+}
+
 /// Looks things up in the catalogue and remembers what was used.
 struct Finder<'c, 'p, 't> {
     catalogue: &'c Catalogue,
@@ -94,10 +110,10 @@ impl<'c> Finder<'c, '_, '_> {
     fn report(&mut self, raw: &Stage, returns: Option<BTreeSet<&str>>) -> Report {
         let Some(kind) = &raw.kind else { return Report::vague(raw) };
         match kind {
-            Kind::Role { role, .. } => match self.role(role) {
-                Some(role) => Report::from(role),
-                None => Report::vague(raw),
-            },
+            Kind::Role { role: name, .. } => {
+                let role = self.role(name);
+                reported(raw, role, self.catalogue.roles.contains_key(name.as_str()))
+            }
             Kind::Panel { roles, critique, synthesis } => {
                 self.panel(raw, roles, critique.as_ref(), synthesis.as_ref())
             }
@@ -106,10 +122,10 @@ impl<'c> Finder<'c, '_, '_> {
                 let lists = BTreeMap::from([("findings".to_owned(), BTreeMap::new())]);
                 Report { lists, ..Report::of(&["pass", "fail", "skipped"]) }
             }
-            Kind::Read { name } => match self.reader(name) {
-                Some(reader) => Report::from(reader),
-                None => Report::vague(raw),
-            },
+            Kind::Read { name } => {
+                let reader = self.reader(name);
+                reported(raw, reader, self.catalogue.reads.contains_key(name.as_str()))
+            }
             Kind::Gate(_) => {
                 let mut verdicts = keys_of(raw);
                 if !verdicts.contains(&"other") {

@@ -27,7 +27,8 @@ Examples:
   windlass workflow simulate task --runs 1000
 
 A --set KEY is an input, which gets the value; or a stage, whose verdicts (or, for a gate, whose
-answers) are taken from the list before any others.
+answers) are taken from the list before any others. An input is set once; each further --set of a
+stage adds to its list.
 ")]
 pub struct SimulateArgs {
     /// A built-in workflow, or a file that ends in .toml
@@ -56,7 +57,7 @@ pub struct SimulateArgs {
 
 pub fn run(args: &SimulateArgs, out: &mut Output) -> Result<Exit, Error> {
     let flow = args.target.load(&args.catalogue.load()?)?;
-    let settings = Settings::read(&flow, &args.set)?;
+    let settings = Settings::read(&flow, &quoted(&args.target.to_string()), &args.set)?;
     let simulation = Simulation { args, flow, settings };
     match (args.runs, args.seed) {
         (Some(runs), seed) => simulation.many(seed.unwrap_or(1), runs, out),
@@ -106,6 +107,9 @@ impl Simulation<'_> {
 
     /// Many runs, summed up.
     fn many(&self, seed: u64, runs: u32, out: &mut Output) -> Result<Exit, Error> {
+        if seed.checked_add(u64::from(runs) - 1).is_none() {
+            return Err(Error::SeedsRunOut { seed, runs });
+        }
         let plan = self.settings.plan(Mood::Random);
         let sum = campaign::run(&self.flow, &plan, seed, runs);
         let breach = sum.totals.failures.first().map(|(seed, violation)| {

@@ -45,15 +45,15 @@ pub struct Settings {
 }
 
 impl Settings {
-    pub fn read(flow: &Workflow, given: &[Setting]) -> Result<Self, Error> {
+    pub fn read(flow: &Workflow, target: &str, given: &[Setting]) -> Result<Self, Error> {
         let mut settings = Self::default();
         for setting in given {
-            settings.add(flow, setting)?;
+            settings.add(flow, target, setting)?;
         }
         Ok(settings)
     }
 
-    fn add(&mut self, flow: &Workflow, setting: &Setting) -> Result<(), Error> {
+    fn add(&mut self, flow: &Workflow, target: &str, setting: &Setting) -> Result<(), Error> {
         let Setting { key, value } = setting;
         if let Some(input) = flow.inputs.iter().find(|input| input.name == *key) {
             let value = input.ty.parse(value).ok_or_else(|| Error::BadValue {
@@ -61,8 +61,10 @@ impl Settings {
                 value: value.clone(),
                 want: input.ty.to_string(),
             })?;
-            self.inputs.insert(key.clone(), value);
-            return Ok(());
+            return match self.inputs.insert(key.clone(), value) {
+                None => Ok(()),
+                Some(_) => Err(Error::SetTwice { key: key.clone() }),
+            };
         }
         let Some(stage) = flow.stages.iter().find(|stage| stage.name == *key) else {
             let inputs = flow.inputs.iter().map(|input| input.name.as_str());
@@ -70,6 +72,7 @@ impl Settings {
             return Err(Error::UnknownKey {
                 key: key.clone(),
                 workflow: flow.name.clone(),
+                target: target.to_owned(),
                 nearest: suggest::nearest(key, known).map(str::to_owned),
             });
         };
