@@ -101,8 +101,10 @@ fn take(scene: &Scene<'_>, from: u32, take: &Move) -> Moved {
             let context = take.widen.get(nth).or(take.widen.last()).map(|c| Arc::from(c.as_str()));
             Moved { count: Some(counted), context, ..plain(take) }
         }
-        (None, Some(spent)) => Moved { spent: Some(counter), ..plain(spent) },
-        (None, None) => Moved { spent: Some(counter), ..nowhere() },
+        (None, spent) => {
+            let then = spent.as_deref().map_or_else(nowhere, plain);
+            Moved { spent: Some(counter), ..then }
+        }
     }
 }
 

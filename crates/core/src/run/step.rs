@@ -113,7 +113,7 @@ fn ask(run: &Run, id: FrameId, frame: &Frame, ix: StageIx, gate: &Gate) -> Event
         });
     let policy = own
         .or_else(|| if quiet { standing_policy(run, frame, ix) } else { None })
-        .filter(|answer| !gate.hard && run.offered(frame, ix, answer.verdict).is_some());
+        .filter(|answer| run.offered(frame, ix, answer.verdict).is_some());
     Event::Asked { gate: GateId(run.next_gate), frame: id, concerns, policy }
 }
 
@@ -121,9 +121,6 @@ fn ask(run: &Run, id: FrameId, frame: &Frame, ix: StageIx, gate: &Gate) -> Event
 /// because a person has to answer here, and a policy that answered for ever would undo that.
 fn standing_policy(run: &Run, frame: &Frame, ix: StageIx) -> Option<PolicyAnswer> {
     let stage = run.flow.stage(ix);
-    if frame.runs.get(&ix).copied().unwrap_or(0) > 1 {
-        return None;
-    }
     let policy = run.settings.policies.iter().find(|policy| policy.stage == stage.name)?;
     let verdict = stage.verdict_named(&policy.answer)?;
     let first_time = !frame.last.contains_key(&ix);

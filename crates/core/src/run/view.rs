@@ -74,6 +74,12 @@ impl Run {
         &self.id
     }
 
+    /// How many scopes are open: a measure of what the run holds on to, which grows with what is under way and not
+    /// with what is done.
+    pub fn open_scopes(&self) -> usize {
+        self.frames.len()
+    }
+
     /// Its workflow.
     pub fn workflow(&self) -> &Arc<Workflow> {
         &self.flow

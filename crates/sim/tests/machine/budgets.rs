@@ -46,6 +46,23 @@ fn the_worst_case_is_set_aside_first_and_one_request_is_kept_back() {
 }
 
 #[test]
+fn what_has_no_limit_has_no_deadline() {
+    let stages = format!(
+        "{JUST_DO}[[unit]]\nstage = \"prove\"\nchecks = [\"test\"]\n\
+         on = {{ pass = \"next\", fail = \"failed\", skipped = \"next\" }}"
+    );
+    let flow = flow("", &stages);
+    let free = with(|settings| {
+        settings.caps.run.wall_ms = None;
+        settings.caps.unit.wall_ms = None;
+    });
+    let mut walk = Walk::begin(&flow, free).expect("starts");
+    walk.says("list", Saying::new("found").list("jobs", &["a"])).says("do", "done");
+    assert_eq!(walk.find("prove").map(|(_, effect)| effect.deadline_ms), Some(None));
+    assert_eq!(walk.run().next_deadline(), None);
+}
+
+#[test]
 fn unknown_cost_is_settled_at_what_was_set_aside() {
     let flow = flow("", JUST_DO);
     let mut walk = Walk::new(&flow, &[]);

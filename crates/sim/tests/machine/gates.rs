@@ -214,6 +214,27 @@ on = { landed = "done", moved = "failed", conflict = "failed" }
 }
 
 #[test]
+fn a_policy_answers_nothing_that_is_not_offered() {
+    let stages = r#"
+[[unit]]
+stage = "ask"
+gate = "go?"
+policy = [{ answer = "more" }]
+on = { more = { to = "do", count = "rounds" }, enough = "done" }
+[[unit]]
+stage = "do"
+role = "worker"
+on = { done = "ask", failed = "failed" }
+"#;
+    let flow = flow("[counters]\nrounds = { per = \"unit\", max = 2 }", stages);
+    let mut walk = Walk::new(&flow, &[]);
+    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    walk.says("do", "done").says("do", "done");
+    assert_eq!(walk.at(), ["ask"]);
+    assert_eq!(walk.options("ask"), ["enough", "other"], "the rounds are spent");
+}
+
+#[test]
 fn a_standing_policy_does_not_answer_when_a_concern_fired() {
     let flow = flow("[inputs]\nfast = \"flag\"", CONCERNED);
     let mut walk = Walk::begin(&flow, with_policy("ask", "yes")).expect("starts");

@@ -1,7 +1,7 @@
 //! Moves: counters, spent, reset, widening, cases, passing over, pausing, returning, finishing.
 
 use windlass_core::{
-    run::{Standing, Wish},
+    run::{Event, Standing, Wish},
     workflow::RunOutcome,
 };
 use windlass_sim::{Saying, Walk};
@@ -42,6 +42,11 @@ on = { told = "failed" }
     walk.says("do", "failed");
     assert_eq!(walk.at(), ["gave_up"]);
     assert_eq!(walk.runs("do"), 4);
+    let spent = walk.journal().iter().filter_map(|recorded| match &recorded.event {
+        Event::Moved(moved) => moved.spent.map(|counter| &*flow.counters[counter.at()].name),
+        _ => None,
+    });
+    assert_eq!(spent.collect::<Vec<_>>(), ["tries"], "what ran out is on record");
 }
 
 #[test]
@@ -247,6 +252,79 @@ on = { told = "done" }
     assert_eq!(record(sized(6)), "middling");
     assert_eq!(record(sized(5)), "small");
     assert_eq!(record(Saying::new("done")), "small", "a case needs definite truth");
+}
+
+#[test]
+fn a_scope_sees_what_belongs_to_those_around_it() {
+    let stages = r#"
+[[unit]]
+stage = "plan"
+when = "list.odd"
+role = "worker"
+on = { done = "next", failed = "failed" }
+[[unit]]
+stage = "each_part"
+each = "part"
+from = "plan.found"
+on = { all = "next", some = "next", none = "next" }
+[[part]]
+stage = "small"
+when = "plan.size < 5"
+role = "worker"
+on = { done = "next", failed = "failed" }
+[[part]]
+stage = "odd"
+when = "list.odd and plan.size > 5"
+role = "worker"
+on = { done = "next", failed = "failed" }
+"#;
+    let flow = flow("", stages);
+    let entered = |odd: bool, size: i64| {
+        let mut walk = Walk::new(&flow, &[]);
+        walk.says("list", Saying::new("found").fact("odd", odd).list("jobs", &["a"]));
+        if walk.is_at("plan") {
+            walk.says("plan", Saying::new("done").fact("size", size).list("found", &["p"]));
+        }
+        walk.at()
+    };
+    assert_eq!(entered(true, 4), ["small"]);
+    assert_eq!(entered(true, 6), ["odd"]);
+    assert_eq!(entered(false, 6), [""; 0]);
+}
+
+#[test]
+fn an_each_tells_all_from_some_from_none() {
+    let stages = r#"
+[[unit]]
+stage = "plan"
+role = "worker"
+on = { done = "next", failed = "failed" }
+[[unit]]
+stage = "each_part"
+each = "part"
+from = "plan.found"
+on = { all = { end = "done", record = "all" }, some = { end = "done", record = "some" }, none = { end = "done", record = "none" } }
+[[part]]
+stage = "make"
+role = "worker"
+on = { done = "done", failed = "failed" }
+"#;
+    let flow = flow("", stages);
+    let came_to = |parts: &[(&str, &str)]| {
+        let mut walk = Walk::new(&flow, &[]);
+        one(&mut walk);
+        let ids: Vec<&str> = parts.iter().map(|(id, _)| *id).collect();
+        walk.says("plan", Saying::new("done").list("found", &ids));
+        for (_, verdict) in parts {
+            walk.says("make", *verdict);
+        }
+        walk.records()
+    };
+    assert_eq!(came_to(&[("p", "done"), ("q", "done")]), ["all"]);
+    assert_eq!(came_to(&[("p", "done"), ("q", "failed")]), ["some"]);
+    assert_eq!(came_to(&[("p", "failed"), ("q", "done")]), ["some"]);
+    assert_eq!(came_to(&[("p", "failed"), ("q", "failed")]), ["none"]);
+    assert_eq!(came_to(&[]), ["none"]);
 }
 
 const CHILDREN: &str = r#"

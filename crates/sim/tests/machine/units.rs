@@ -57,6 +57,86 @@ fn what_depends_on_a_failure_is_blocked_all_the_way_down() {
 }
 
 #[test]
+fn a_definition_can_ask_how_many_units_there_are_of_each_kind() {
+    let tallies = ["total", "left", "done", "failed", "skipped", "blocked"];
+    let cases: Vec<String> = tallies
+        .iter()
+        .flat_map(|tally| (0..8).map(move |n| (tally, n)))
+        .map(|(tally, n)| {
+            format!(
+                "[[finale]]\nstage = \"{tally}_{n}\"\nwhen = \"units.{tally} == {n}\"\n\
+                 tell = [\"report\"]\non = {{ told = \"next\" }}"
+            )
+        })
+        .collect();
+    let flow = flow("", &format!("{JUST_DO}{}", cases.join("\n")));
+    let mut walk = Walk::new(&flow, &[]);
+    let mut jobs: Vec<Item> = ["a", "b", "c", "d", "e"].iter().map(|id| item(id)).collect();
+    jobs.extend([after("f", &["a"]), after("g", &["a"])]);
+    walk.says("list", Saying::new("found").items("jobs", jobs));
+    let reason = "not today".to_owned();
+    walk.wishes(Wish::Skip { unit: "e".into(), reason });
+    walk.says("do", "failed").says("do", "done").says("do", "done").says("do", "done");
+    let mut seen = Vec::new();
+    while let Some(stage) = walk.at().first().cloned() {
+        walk.says(&stage, "told");
+        seen.push(stage);
+    }
+    assert_eq!(seen, ["total_7", "left_0", "done_3", "failed_1", "skipped_1", "blocked_2"]);
+}
+
+#[test]
+fn a_settled_unit_is_let_go() {
+    let flow = flow("", JUST_DO);
+    let mut walk = Walk::new(&flow, &[]);
+    let ids: Vec<String> = (0..20).map(|n| format!("u{n}")).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    walk.says("list", Saying::new("found").list("jobs", &ids));
+    let open = walk.run().open_scopes();
+    for _ in 1..20 {
+        walk.says("do", "done");
+        assert_eq!(walk.run().open_scopes(), open);
+    }
+}
+
+#[test]
+fn another_rank_does_not_take_a_unit_past_what_it_depends_on() {
+    let flow = flow("[units]\nlanes = 2", JUST_DO);
+    let mut walk = Walk::new(&flow, &[]);
+    walk.says("list", Saying::new("found").items("jobs", vec![item("a"), after("b", &["a"])]));
+    walk.wishes(Wish::Reorder(vec!["b".into()]));
+    assert_eq!(units_at(&walk), ["a"]);
+    walk.says("do", "done");
+    assert_eq!(units_at(&walk), ["b"]);
+}
+
+#[test]
+fn a_list_that_is_read_again_moves_only_what_has_not_begun() {
+    let stages = format!(
+        "{JUST_DO}[[between]]\nstage = \"look\"\nread = \"queue\"\n\
+         on.found = {{ to = \"end\", count = \"looks\", add = {{ unit = \"jobs\" }}, spent = \"end\" }}\n\
+         on.empty = \"end\""
+    );
+    let flow = flow("[units]\nlanes = 2\n[counters]\nlooks = { per = \"run\", max = 9 }", &stages);
+    let mut walk = Walk::new(&flow, &[]);
+    let ranked = |id, rank| Item { rank, ..item(id) };
+    let all = ["a", "b", "c", "d"];
+    walk.says("list", Saying::new("found").list("jobs", &all));
+    assert_eq!(units_at(&walk), ["a", "b"]);
+    walk.says("do", "done");
+    // `a` is settled, `b` under way; only `c` and `d` have a place to change.
+    let again = vec![ranked("a", 9), ranked("b", 9), ranked("c", 5), ranked("d", 4)];
+    walk.says("look", Saying::new("found").items("jobs", again));
+    assert_eq!(units_at(&walk), ["b", "d"]);
+    while !walk.at().is_empty() {
+        let stage = walk.at()[0].clone();
+        walk.says(&stage, if stage == "do" { "done" } else { "empty" });
+    }
+    assert_eq!(walk.run().tally().done, 4);
+    assert_eq!(walk.runs("do"), 4, "nothing ran twice");
+}
+
+#[test]
 fn lower_rank_goes_first_and_equal_ranks_in_the_order_listed() {
     let flow = flow("", JUST_DO);
     let mut walk = Walk::new(&flow, &[]);
