@@ -213,7 +213,7 @@ impl Caps {
 }
 
 /// What has been used up and set aside, for a run or a unit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Purse {
     /// Used up.
     pub settled: Amount,

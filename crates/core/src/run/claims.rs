@@ -7,13 +7,14 @@
 use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet};
+use serde::{Deserialize, Serialize};
 
 use super::UnitIx;
 
 type Queue = OrdSet<(i64, UnitIx)>;
 
 /// Who holds which paths, and who waits for them.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Claims {
     held: OrdMap<Arc<str>, UnitIx>,
     waiting: OrdMap<Arc<str>, Queue>,

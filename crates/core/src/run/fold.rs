@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     lang::{self, Catalogue},
-    workflow::Workflow,
+    workflow::{Source, Workflow},
 };
 
 /// Why a journal cannot be folded.
@@ -41,13 +41,17 @@ pub enum Broken {
 pub fn fold(journal: &[Recorded]) -> Result<Run, Broken> {
     let first = journal.first().ok_or(Broken::Empty)?;
     let Event::Started(started) = &first.event else { return Err(Broken::NoStart) };
+    fold_with(definition(&started.source)?, journal)
+}
+
+/// The workflow that a text makes.
+pub(super) fn definition(source: &Source) -> Result<Arc<Workflow>, Broken> {
     let unsound = |problems: Vec<lang::Diagnostic>| {
         let messages: Vec<&str> = problems.iter().map(|p| p.message.as_str()).collect();
         Broken::Definition(messages.join("; "))
     };
-    let catalogue = Catalogue::parse(&started.source.catalogue).map_err(unsound)?;
-    let flow = lang::load(&started.source.text, &catalogue).map_err(unsound)?;
-    fold_with(Arc::new(flow), journal)
+    let catalogue = Catalogue::parse(&source.catalogue).map_err(unsound)?;
+    lang::load(&source.text, &catalogue).map(Arc::new).map_err(unsound)
 }
 
 /// As [`fold`], with the journal's own definition already loaded.

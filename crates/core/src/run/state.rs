@@ -6,6 +6,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use imbl::{OrdMap, OrdSet, Vector};
+use serde::{Deserialize, Serialize};
 
 use super::{
     EffectId, FrameId, GateId, UnitIx,
@@ -23,9 +24,11 @@ use crate::{
     },
 };
 
-/// A run: what its journal folds to.
-#[derive(Clone, Debug, PartialEq)]
+/// A run: what its journal folds to. Written down it carries its definition's text, and read back it is loaded from
+/// that, so that a snapshot is as good as the journal up to there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
+    #[serde(with = "definition")]
     pub(super) flow: Arc<Workflow>,
     pub(super) id: Arc<str>,
     pub(super) inputs: Arc<[Option<Value>]>,
@@ -84,7 +87,7 @@ pub struct Run {
 }
 
 /// Where a run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Phase {
     /// Before any unit.
     Intake,
@@ -99,7 +102,7 @@ pub enum Phase {
 }
 
 /// How many units there are, and how they settled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// All of them.
     pub total: u32,
@@ -124,7 +127,7 @@ impl Tally {
 pub(super) type Tallies = BTreeMap<(CounterIx, Option<Arc<str>>), u32>;
 
 /// A scope under way for some holder.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Frame {
     pub scope: ScopeIx,
     /// A child's unit frame; for `between`, the frame of the unit that settled.
@@ -153,7 +156,7 @@ pub(super) struct Frame {
 }
 
 /// Where a frame stands with its stage.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Position {
     /// About to enter a stage.
     Entering(StageIx),
@@ -174,7 +177,7 @@ pub(super) enum Position {
 }
 
 /// The effects of one visit to a stage.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Work {
     /// A panel's phase: proposals, critiques, synthesis.
     pub phase: PanelPhase,
@@ -184,7 +187,7 @@ pub(super) struct Work {
 }
 
 /// A panel goes through up to three.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum PanelPhase {
     /// Each member on its own.
     #[default]
@@ -196,7 +199,7 @@ pub enum PanelPhase {
 }
 
 /// One effect's place in a stage.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Slot {
     Idle,
     Flying(EffectId),
@@ -206,7 +209,7 @@ pub(super) enum Slot {
 }
 
 /// A child of a unit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Child {
     pub item: Arc<Item>,
     pub settled: Option<Settled>,
@@ -215,7 +218,7 @@ pub(super) struct Child {
 }
 
 /// What a stage has shown, and about what exactly.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Evidence {
     /// The verdict; `None` for a person's waiver.
     pub verdict: Option<VerdictIx>,
@@ -223,7 +226,7 @@ pub(super) struct Evidence {
 }
 
 /// A piece of work.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Unit {
     pub item: Arc<Item>,
     pub facts: BTreeMap<FactIx, Value>,
@@ -245,7 +248,7 @@ pub(super) struct Unit {
 }
 
 /// Where a unit stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum UnitStatus {
     /// It has not started.
     Pending,
@@ -256,7 +259,7 @@ pub enum UnitStatus {
 }
 
 /// An effect that is wanted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Flight {
     pub frame: FrameId,
     pub slot: u16,
@@ -268,7 +271,7 @@ pub(super) struct Flight {
 }
 
 /// What falls due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Due {
     /// An effect has taken too long.
     Effect(EffectId),
@@ -362,5 +365,23 @@ impl Run {
         let scene = super::scene::Scene::of_run(self);
         let width = self.flow.lanes.number(&scene).unwrap_or(1).max(1);
         usize::try_from(width).unwrap_or(usize::MAX)
+    }
+}
+
+/// A workflow is written as the text it was made from: only a sound text makes one.
+mod definition {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    use crate::workflow::{Source, Workflow};
+
+    pub fn serialize<S: Serializer>(flow: &Arc<Workflow>, to: S) -> Result<S::Ok, S::Error> {
+        flow.source.serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<Workflow>, D::Error> {
+        let source = Source::deserialize(from)?;
+        super::super::fold::definition(&source).map_err(D::Error::custom)
     }
 }

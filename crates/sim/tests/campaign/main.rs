@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use windlass_core::{
     lang::{Catalogue, load},
+    run::{Run, fold_with},
     workflow::Workflow,
 };
 use windlass_sim::{Choices, Plan, campaign, drive, journal_bytes, shrink};
@@ -78,6 +79,21 @@ fn forgetful(text: &str) {
     }
 }
 
+/// A run that was written down and read back is the same run, wherever it stood.
+#[track_caller]
+fn written_down(text: &str) {
+    let flow = built_in(text);
+    for seed in 0..12 {
+        let journal = drive(&flow, &Plan::default(), Choices::from_seed(seed)).journal;
+        for at in (1..=journal.len()).step_by(37) {
+            let run = fold_with(flow.clone(), &journal[..at]).expect("folds");
+            let bytes = rmp_serde::to_vec_named(&run).expect("written");
+            let read: Run = rmp_serde::from_slice(&bytes).expect("read");
+            assert_eq!(read, run, "seed {seed} after {at} events");
+        }
+    }
+}
+
 macro_rules! built_ins {
     ($($name:ident),*) => {$(
         mod $name {
@@ -89,6 +105,11 @@ macro_rules! built_ins {
                 fn runs_keep_every_invariant() {
                     crate::simulate(stringify!($name), super::TEXT);
                 }
+            }
+
+            #[test]
+            fn a_snapshot_is_as_good_as_the_journal() {
+                super::written_down(TEXT);
             }
 
             #[test]

@@ -41,6 +41,18 @@ fn last_ended(walk: &Walk<'_>) -> Option<Ended> {
 }
 
 #[test]
+fn one_effect_is_described_as_all_of_them_are() {
+    let flow = flow("", JUST_DO);
+    let walk = begun(&flow);
+    let wants = walk.run().wants();
+    assert_eq!(wants.len(), 1);
+    for (id, effect) in wants {
+        assert_eq!(walk.run().want(id), Some(effect));
+    }
+    assert_eq!(walk.run().want(EffectId(99)), None);
+}
+
+#[test]
 fn a_report_counts_once_and_never_for_what_is_not_wanted() {
     let flow = flow("", JUST_DO);
     let mut walk = begun(&flow);

@@ -1,0 +1,333 @@
+//! What came back from an agent: a verdict of the role's own with its facts and lists, or what went wrong.
+//!
+//! Exit code and output both count. An agent's word is taken only where there is one way to take it: a verdict that is
+//! not the role's own, none at all, or a JSON answer and a first line that disagree are Unknown, never a pass.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json};
+use windlass_core::{
+    lang::Reporter,
+    run::{Item, Reported, Usage},
+    value::{Type, Value},
+    workflow::Mishap,
+};
+
+use crate::{find, first_line};
+
+/// What a program left behind.
+#[derive(Clone, Copy, Debug)]
+pub struct Output<'a> {
+    /// How it came to its end.
+    pub stopped: Stopped,
+    /// Its standard output, or the end of it.
+    pub stdout: &'a [u8],
+}
+
+/// How a program came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// By itself, with this code.
+    Exited(i32),
+    /// By a signal that Windlass did not send.
+    Signalled(i32),
+    /// It took too long, or said nothing for too long.
+    TimedOut,
+}
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// What it came to.
+    pub came: Came,
+    /// Facts that the role may report, each of its type.
+    pub facts: BTreeMap<String, Value>,
+    /// Lists that the role may report.
+    pub lists: BTreeMap<String, Vec<Item>>,
+    /// What it used up.
+    pub usage: Usage,
+    /// What a person should know about how it was read.
+    pub remarks: Vec<String>,
+}
+
+/// What an agent came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Came {
+    /// A verdict of the role's own.
+    Verdict(String),
+    /// Something went wrong.
+    Mishap(Mishap),
+}
+
+impl Answer {
+    /// Something went wrong, and this is what a person should know about it.
+    pub fn mishap(mishap: Mishap, remark: impl Into<String>) -> Self {
+        Answer {
+            came: Came::Mishap(mishap),
+            facts: BTreeMap::new(),
+            lists: BTreeMap::new(),
+            usage: Usage::UNKNOWN,
+            remarks: vec![remark.into()],
+        }
+    }
+
+    /// Reads what a program printed: the last JSON object, else the first line.
+    pub fn read(output: &Output<'_>, reporter: &Reporter) -> Self {
+        let text = String::from_utf8_lossy(output.stdout);
+        let object = find::last_object(&text).filter(|object| object.contains_key("verdict"));
+        let usage = object.as_ref().map_or(Usage::UNKNOWN, usage);
+        let failed = match output.stopped {
+            Stopped::Exited(0) => None,
+            Stopped::Exited(code) => Some((Mishap::Crashed, format!("it exited with {code}"))),
+            Stopped::Signalled(signal) => {
+                Some((Mishap::Crashed, format!("it was ended by signal {signal}")))
+            }
+            Stopped::TimedOut => Some((Mishap::TimedOut, "it took too long".to_owned())),
+        };
+        if let Some((mishap, remark)) = failed {
+            return Answer { usage, ..Answer::mishap(mishap, remark) };
+        }
+        if text.trim().is_empty() {
+            return Answer::mishap(Mishap::NoOutput, "it printed nothing");
+        }
+        let word = first_line::verdict(&text, &reporter.verdicts);
+        match object {
+            Some(object) => Answer { usage, ..said(&object, word, reporter) },
+            None => match word {
+                Some(word) => Answer { came: Came::Verdict(word.to_owned()), ..Answer::plain() },
+                None => Answer::mishap(
+                    Mishap::Unknown,
+                    format!(
+                        "it gave no verdict: neither a JSON object with one, nor a first line that \
+                         begins with {}",
+                        reporter.verdicts.join(", ")
+                    ),
+                ),
+            },
+        }
+    }
+
+    fn plain() -> Self {
+        Answer { remarks: Vec::new(), ..Answer::mishap(Mishap::Unknown, "") }
+    }
+}
+
+fn said(object: &Map<String, Json>, word: Option<&str>, reporter: &Reporter) -> Answer {
+    let Some(verdict) = object.get("verdict").and_then(Json::as_str) else {
+        return Answer::mishap(Mishap::Unknown, "its `verdict` is no text");
+    };
+    let Some(verdict) = reporter.verdicts.iter().find(|own| own.as_str() == verdict.trim()) else {
+        let remark =
+            format!("its verdict `{verdict}` is not one of {}", reporter.verdicts.join(", "));
+        return Answer::mishap(Mishap::Unknown, remark);
+    };
+    if let Some(word) = word.filter(|word| word != verdict) {
+        let remark = format!("its first line says `{word}` and its JSON `{verdict}`");
+        return Answer::mishap(Mishap::Unknown, remark);
+    }
+    let mut remarks = Vec::new();
+    let facts = facts(object, &reporter.facts, "", &mut remarks);
+    let mut lists = BTreeMap::new();
+    for (name, of) in &reporter.lists {
+        if let Some(list) = object.get(name) {
+            match items(name, list, of, &mut remarks) {
+                Ok(items) => {
+                    lists.insert(name.clone(), items);
+                }
+                Err(remark) => return Answer::mishap(Mishap::Invalid, remark),
+            }
+        }
+    }
+    Answer { came: Came::Verdict(verdict.clone()), facts, lists, remarks, ..Answer::plain() }
+}
+
+/// The facts that are there and of their type; what is not stays Unknown, which fires concerns.
+fn facts(
+    object: &Map<String, Json>,
+    types: &BTreeMap<String, Type>,
+    place: &str,
+    remarks: &mut Vec<String>,
+) -> BTreeMap<String, Value> {
+    let mut facts = BTreeMap::new();
+    for (name, ty) in types {
+        let Some(json) = object.get(name).filter(|json| !json.is_null()) else { continue };
+        match value(json).filter(|value| ty.admits(value)) {
+            Some(value) => {
+                facts.insert(name.clone(), value);
+            }
+            None => remarks.push(format!("`{place}{name}` is left out: it is not {ty}")),
+        }
+    }
+    facts
+}
+
+fn value(json: &Json) -> Option<Value> {
+    Some(match json {
+        Json::Bool(flag) => Value::Flag(*flag),
+        Json::Number(number) => Value::Number(number.as_i64()?),
+        Json::String(text) => Value::text(text),
+        Json::Array(words) => {
+            let words = words.iter().map(|word| word.as_str().map(Arc::from));
+            Value::Set(words.collect::<Option<_>>()?)
+        }
+        Json::Null | Json::Object(_) => return None,
+    })
+}
+
+/// The items of a list. One without an id spoils the list: units would come and go unseen.
+fn items(
+    name: &str,
+    list: &Json,
+    types: &BTreeMap<String, Type>,
+    remarks: &mut Vec<String>,
+) -> Result<Vec<Item>, String> {
+    let list = list.as_array().ok_or_else(|| format!("`{name}` is no list"))?;
+    let mut items = Vec::new();
+    for (at, one) in list.iter().enumerate() {
+        let wrong = |what: &str| format!("item {} of `{name}` {what}", at + 1);
+        let object = one.as_object().ok_or_else(|| wrong("is no object"))?;
+        let text = |key: &str| object.get(key).and_then(Json::as_str).map(Arc::<str>::from);
+        let texts = |key: &str| -> Option<Vec<Arc<str>>> {
+            let Some(list) = object.get(key) else { return Some(Vec::new()) };
+            list.as_array()?.iter().map(|text| text.as_str().map(Arc::from)).collect()
+        };
+        let id = text("id").filter(|id| !id.is_empty()).ok_or_else(|| wrong("has no `id`"))?;
+        items.push(Item {
+            title: text("title").unwrap_or_else(|| id.clone()),
+            depends: texts("depends")
+                .ok_or_else(|| wrong("has a `depends` that is no list of ids"))?,
+            files: texts("files").ok_or_else(|| wrong("has `files` that are no list of paths"))?,
+            rank: object.get("rank").and_then(Json::as_i64).unwrap_or_default(),
+            facts: facts(object, types, &format!("{name}[{id}]."), remarks),
+            id,
+        });
+    }
+    Ok(items)
+}
+
+/// `cost_usd` and `tokens`, where the agent says; else nobody knows.
+fn usage(object: &Map<String, Json>) -> Usage {
+    let cost = object.get("cost_usd").and_then(Json::as_f64);
+    let cost = cost.filter(|cost| cost.is_finite() && *cost >= 0.0);
+    let micros = cost.map(|cost| (cost * 1e6).ceil());
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a finite number that is not negative; more than u64 holds is as much as it holds"
+    )]
+    let cost = micros.map_or(Reported::Unknown, |micros| Reported::Known(micros as u64));
+    let tokens = object.get("tokens").and_then(Json::as_u64);
+    Usage { cost, tokens: tokens.map_or(Reported::Unknown, Reported::Known) }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_core::lang::Catalogue;
+
+    use super::*;
+
+    fn judge() -> Reporter {
+        let text = "[role.judge]\nverdicts = ['good', 'bad']\n\
+                    facts = { sure = 'flag', score = '0..10' }\n\
+                    lists.found = { level = ['low', 'high'] }";
+        Catalogue::parse(text).unwrap().roles["judge"].clone()
+    }
+
+    fn ended(stopped: Stopped, stdout: &str) -> Answer {
+        Answer::read(&Output { stopped, stdout: stdout.as_bytes() }, &judge())
+    }
+
+    fn read(stdout: &str) -> Answer {
+        ended(Stopped::Exited(0), stdout)
+    }
+
+    fn good() -> Came {
+        Came::Verdict("good".to_owned())
+    }
+
+    #[test]
+    fn a_json_answer_has_verdict_facts_lists_and_usage() {
+        let answer = read(
+            r#"Here it is: {"verdict":"good","sure":true,"score":7,"cost_usd":0.25,"tokens":1200,
+            "found":[{"id":"f1","title":"x","level":"low","files":["a.rs"],"depends":["f0"],"rank":-2}]}"#,
+        );
+        assert_eq!(answer.came, good());
+        let facts =
+            [("score".to_owned(), Value::Number(7)), ("sure".to_owned(), Value::Flag(true))];
+        assert_eq!(answer.facts, facts.into());
+        let found = &answer.lists["found"];
+        assert_eq!((&*found[0].id, found[0].rank, found[0].files.len()), ("f1", -2, 1));
+        assert_eq!(found[0].facts["level"], Value::text("low"));
+        let known = Usage { cost: Reported::Known(250_000), tokens: Reported::Known(1200) };
+        assert_eq!(answer.usage, known);
+        assert_eq!(answer.remarks, [""; 0]);
+    }
+
+    #[test]
+    fn only_the_roles_own_word_is_a_verdict() {
+        let unknown = Came::Mishap(Mishap::Unknown);
+        assert_eq!(read(r#"{"verdict":"excellent"}"#).came, unknown);
+        assert_eq!(read(r#"{"verdict":1}"#).came, unknown);
+        assert_eq!(read("all good, I think").came, unknown);
+        assert_eq!(
+            read("bad: two mistakes\n{\"verdict\":\"good\"}").came,
+            unknown,
+            "they disagree"
+        );
+        assert_eq!(read("good\n{\"verdict\":\"good\"}").came, good());
+        assert_eq!(read("GOOD: fine").came, good());
+        assert_eq!(read("{\"note\":1}\ngood").came, unknown, "not the first line");
+        assert_eq!(
+            read("good\n{\"note\":1}").came,
+            good(),
+            "an object without a verdict is no answer"
+        );
+    }
+
+    #[test]
+    fn the_exit_code_counts_too() {
+        let crashed = ended(Stopped::Exited(1), r#"{"verdict":"good","cost_usd":1}"#);
+        assert_eq!(crashed.came, Came::Mishap(Mishap::Crashed));
+        assert_eq!(crashed.usage.cost, Reported::Known(1_000_000), "what it cost, it cost");
+        let mishap = |stopped, text| ended(stopped, text).came;
+        assert_eq!(mishap(Stopped::Signalled(9), "good"), Came::Mishap(Mishap::Crashed));
+        assert_eq!(mishap(Stopped::TimedOut, "good"), Came::Mishap(Mishap::TimedOut));
+        assert_eq!(mishap(Stopped::Exited(0), " \n"), Came::Mishap(Mishap::NoOutput));
+    }
+
+    #[test]
+    fn what_is_not_of_its_type_is_left_out_and_said() {
+        let answer = read(
+            r#"{"verdict":"good","sure":"very","score":11,"found":[{"id":"a","level":"mid"}]}"#,
+        );
+        assert_eq!(answer.facts, BTreeMap::new());
+        assert_eq!(answer.remarks.len(), 3);
+        assert_eq!(&*answer.lists["found"][0].title, "a");
+        for broken in [
+            r#"{"verdict":"good","found":{}}"#,
+            r#"{"verdict":"good","found":[1]}"#,
+            r#"{"verdict":"good","found":[{"title":"no id"}]}"#,
+            r#"{"verdict":"good","found":[{"id":"a","depends":"b"}]}"#,
+        ] {
+            assert_eq!(read(broken).came, Came::Mishap(Mishap::Invalid), "{broken}");
+        }
+    }
+
+    #[test]
+    fn a_cost_that_cannot_be_is_unknown() {
+        for odd in ["-1", "\"1\"", "null"] {
+            let answer = read(&format!("{{\"verdict\":\"good\",\"cost_usd\":{odd}}}"));
+            assert_eq!(answer.usage.cost, Reported::Unknown, "{odd}");
+        }
+        let little = read(r#"{"verdict":"good","cost_usd":0.0000001}"#);
+        assert_eq!(little.usage.cost, Reported::Known(1), "rounded up: never zero");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_no_obstacle() {
+        let output =
+            Output { stopped: Stopped::Exited(0), stdout: b"\xff\xfe {\"verdict\":\"good\"}" };
+        assert_eq!(Answer::read(&output, &judge()).came, good());
+    }
+}

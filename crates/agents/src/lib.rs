@@ -1,0 +1,71 @@
+//! Agents: how each kind is asked, and how its answer is read. One file for each kind.
+//!
+//! An agent is a program that is given a prompt and a lane and comes back with an answer. What it is asked is an
+//! [`Ask`]; how that becomes a program to start is a [`Program`]; what came back is an [`Answer`]: a verdict of the
+//! role's own, or a mishap, never a guess. Nothing here starts anything, and no kind knows of another.
+
+mod answer;
+pub mod command;
+mod find;
+mod first_line;
+mod schema;
+pub mod scripted;
+
+use std::path::{Path, PathBuf};
+
+pub use answer::{Answer, Came, Output, Stopped};
+pub use schema::schema;
+use windlass_core::lang::Reporter;
+
+/// What an agent is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask<'a> {
+    /// The role.
+    pub role: &'a str,
+    /// What the role may answer.
+    pub reporter: &'a Reporter,
+    /// The unit it is for, if any.
+    pub unit: Option<&'a str>,
+    /// The how-manieth attempt at this stage it is, from 1.
+    pub attempt: u32,
+    /// The run.
+    pub run: &'a str,
+    /// The prompt.
+    pub prompt: &'a str,
+    /// Where it works.
+    pub lane: &'a Path,
+}
+
+/// A program to start: words, never a shell's line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Program {
+    /// What to start.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// What its environment has besides the usual.
+    pub env: Vec<(String, String)>,
+    /// What it reads on its standard input.
+    pub stdin: Vec<u8>,
+}
+
+/// A kind of agent.
+pub trait Agent: Send + Sync {
+    /// What to start for this.
+    fn program(&self, ask: &Ask<'_>) -> Program;
+
+    /// What came back.
+    fn answer(&self, ask: &Ask<'_>, output: &Output<'_>) -> Answer;
+}
+
+/// What every agent finds in its environment.
+fn environment(ask: &Ask<'_>) -> Vec<(String, String)> {
+    let pairs = [
+        ("WINDLASS_ROLE", ask.role.to_owned()),
+        ("WINDLASS_UNIT", ask.unit.unwrap_or_default().to_owned()),
+        ("WINDLASS_ATTEMPT", ask.attempt.to_string()),
+        ("WINDLASS_RUN", ask.run.to_owned()),
+        ("WINDLASS_SCHEMA", schema(ask.reporter).to_string()),
+    ];
+    pairs.map(|(name, value)| (name.to_owned(), value)).to_vec()
+}

@@ -1,0 +1,159 @@
+//! Prompts, in an order that stays the same: the role first, then who and where, then a summary, and only at the end
+//! what this invocation is about. All before the last part is byte for byte the same each time a role is asked in a
+//! run, so that providers' caches can help.
+
+use std::collections::BTreeMap;
+
+use windlass_core::{lang::Reporter, value::Value};
+
+use crate::role::Role;
+
+/// What stays the same for a role during a run.
+#[derive(Clone, Debug)]
+pub struct Standing<'a> {
+    /// The role's name.
+    pub name: &'a str,
+    /// The role.
+    pub role: &'a Role,
+    /// What it may answer.
+    pub reporter: &'a Reporter,
+    /// The project: its name, its language, its conventions.
+    pub identity: &'a str,
+    /// What the run is about.
+    pub summary: &'a str,
+}
+
+/// What this invocation is about.
+#[derive(Clone, Debug, Default)]
+pub struct Task<'a> {
+    /// The stage.
+    pub stage: &'a str,
+    /// The unit and its title.
+    pub unit: Option<(&'a str, &'a str)>,
+    /// The child of the unit and its title.
+    pub child: Option<(&'a str, &'a str)>,
+    /// The how-manieth attempt it is, from 1.
+    pub attempt: u32,
+    /// Values passed along.
+    pub with: BTreeMap<String, Value>,
+    /// More context for another attempt.
+    pub context: Option<&'a str>,
+    /// Artifacts, by name.
+    pub artifacts: Vec<(String, String)>,
+}
+
+/// The part that stays the same.
+pub fn prefix(standing: &Standing<'_>) -> String {
+    let Standing { name, role, reporter, identity, summary } = standing;
+    let schema = windlass_agents::schema(reporter);
+    format!(
+        "# Your role: {name}\n\n{}\n\n\
+         You work alone and unattended: nobody can answer a question. Work only inside the current directory. \
+         What you say is not taken on trust; it is checked.\n\n\
+         ## How to answer\n\n\
+         End with one JSON object, on its own, that fits this schema; `verdict` is the word that counts:\n\n\
+         ```json\n{schema}\n```\n\n\
+         # The project\n\n{identity}\n\n\
+         # The run\n\n{summary}\n\n",
+        role.text
+    )
+}
+
+/// The whole prompt.
+pub fn prompt(standing: &Standing<'_>, task: &Task<'_>) -> String {
+    let mut text = prefix(standing);
+    text.push_str("# Now\n\n");
+    text.push_str(&format!("Stage: {}\n", task.stage));
+    let mut named = |what: &str, item: Option<(&str, &str)>| {
+        if let Some((id, title)) = item {
+            text.push_str(&format!("{what}: {id}"));
+            text.push_str(&if title == id { "\n".to_owned() } else { format!(" — {title}\n") });
+        }
+    };
+    named("Unit", task.unit);
+    named("Part of it", task.child);
+    text.push_str(&format!("Attempt: {}\n", task.attempt));
+    for (name, value) in &task.with {
+        text.push_str(&format!("{name}: {value}\n"));
+    }
+    if let Some(context) = task.context {
+        text.push_str(&format!("\nBesides what you had before: {context}.\n"));
+    }
+    for (name, artifact) in &task.artifacts {
+        text.push_str(&format!("\n## {name}\n\n{}\n", artifact.trim_end()));
+    }
+    text
+}
+
+/// Asks once more for an answer that could be read.
+pub fn repair(standing: &Standing<'_>, said: &str, why: &str) -> String {
+    let schema = windlass_agents::schema(standing.reporter);
+    let end = said.floor_char_boundary(said.len().saturating_sub(REPAIR_SHOWN));
+    format!(
+        "Your answer as {} could not be read: {why}. Do nothing further; only answer again, with one JSON object \
+         that fits this schema and says what you said before:\n\n```json\n{schema}\n```\n\n\
+         This is the end of what you said:\n\n{}\n",
+        standing.name,
+        &said[end..]
+    )
+}
+
+/// So much of an answer is shown again.
+const REPAIR_SHOWN: usize = 8 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use windlass_core::lang::Catalogue;
+
+    use super::*;
+
+    fn with<R>(act: impl FnOnce(&Standing<'_>) -> R) -> R {
+        let catalogue = Catalogue::parse("[role.worker]\nverdicts = ['done', 'failed']").unwrap();
+        let role = Role::plain("worker", "writes the code");
+        act(&Standing {
+            name: "worker",
+            role: &role,
+            reporter: &catalogue.roles["worker"],
+            identity: "demo, in Rust",
+            summary: "Make it greet.",
+        })
+    }
+
+    #[test]
+    fn only_the_last_part_differs_between_invocations() {
+        with(|standing| {
+            let one = prompt(
+                standing,
+                &Task { stage: "do", unit: Some(("a", "Greet")), attempt: 1, ..Task::default() },
+            );
+            let two = prompt(
+                standing,
+                &Task {
+                    stage: "mend",
+                    attempt: 3,
+                    context: Some("related files"),
+                    artifacts: vec![("check-output".into(), "1 failed".into())],
+                    ..Task::default()
+                },
+            );
+            let stable = prefix(standing);
+            assert!(one.starts_with(&stable) && two.starts_with(&stable));
+            assert!(stable.find("Your role").unwrap() < stable.find("# The project").unwrap());
+            assert!(stable.find("# The project").unwrap() < stable.find("# The run").unwrap());
+            assert!(one[stable.len()..].contains("Unit: a — Greet\nAttempt: 1"));
+            assert!(two.ends_with(
+                "Besides what you had before: related files.\n\n## check-output\n\n1 failed\n"
+            ));
+        });
+    }
+
+    #[test]
+    fn a_repair_shows_the_end_of_what_was_said() {
+        with(|standing| {
+            let said = format!("{}é the end", "x".repeat(20_000));
+            let text = repair(standing, &said, "it gave no verdict");
+            assert!(text.contains("é the end") && text.contains("it gave no verdict"));
+            assert!(text.len() < 10_000);
+        });
+    }
+}

@@ -1,0 +1,154 @@
+//! Roles: Markdown with front matter. Built in, and overridden by a file of the same name in `.windlass/roles/` of the
+//! base commit.
+//!
+//! ```markdown
+//! ---
+//! purpose: writes the code
+//! tier: strong            # strong, standard or fast: which model, where the agent has several
+//! tools: [read, edit, run]
+//! sees: [attempts, check-output]
+//! ---
+//! You write the code for one unit …
+//! ```
+
+use serde::Deserialize;
+
+/// A role as its agent is told of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Role {
+    /// What it is for, in a line.
+    pub purpose: String,
+    /// Which of an agent's models suits it.
+    pub tier: Tier,
+    /// What it may do.
+    pub tools: Vec<String>,
+    /// The artifacts that reach it when a stage does not say.
+    pub sees: Vec<String>,
+    /// What it is told, in Markdown.
+    pub text: String,
+}
+
+/// Which of an agent's models suits a role.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tier {
+    /// The best there is.
+    Strong,
+    /// The usual one.
+    #[default]
+    Standard,
+    /// A quick and cheap one.
+    Fast,
+}
+
+/// Why a role's file cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadRole {
+    /// It does not begin with front matter, or that does not end.
+    #[error(
+        "the role `{name}` has no front matter: begin with a line `---`, then `purpose: …`, then `---`"
+    )]
+    NoFrontMatter {
+        /// The role.
+        name: String,
+    },
+    /// The front matter is not what it should be.
+    #[error("the front matter of the role `{name}` cannot be read: {what}")]
+    FrontMatter {
+        /// The role.
+        name: String,
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FrontMatter {
+    purpose: String,
+    #[serde(default)]
+    tier: Tier,
+    #[serde(default)]
+    tools: Vec<String>,
+    #[serde(default)]
+    sees: Vec<String>,
+}
+
+impl Role {
+    /// Reads a role's file.
+    ///
+    /// # Errors
+    ///
+    /// When its front matter is missing or wrong.
+    pub fn parse(name: &str, file: &str) -> Result<Self, BadRole> {
+        let (front, text) = split(file).ok_or(BadRole::NoFrontMatter { name: name.to_owned() })?;
+        let front: FrontMatter = serde_saphyr::from_str(front).map_err(|error| {
+            BadRole::FrontMatter { name: name.to_owned(), what: error.to_string() }
+        })?;
+        Ok(Role {
+            purpose: front.purpose,
+            tier: front.tier,
+            tools: front.tools,
+            sees: front.sees,
+            text: text.trim().to_owned(),
+        })
+    }
+
+    /// A role that has no file: all that is known is what the catalogue says it is for.
+    pub fn plain(name: &str, about: &str) -> Self {
+        Role {
+            purpose: about.to_owned(),
+            tier: Tier::Standard,
+            tools: Vec::new(),
+            sees: Vec::new(),
+            text: format!("You are the {name}. What you are here for: {about}."),
+        }
+    }
+}
+
+/// What stands between the first line `---` and the next, and what follows.
+fn split(file: &str) -> Option<(&str, &str)> {
+    let file = file.trim_start_matches('\u{feff}');
+    let rest = file.strip_prefix("---")?;
+    let rest = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n'))?;
+    let mut at = 0;
+    for line in rest.split_inclusive('\n') {
+        if line.trim_end() == "---" {
+            return Some((&rest[..at], &rest[at + line.len()..]));
+        }
+        at += line.len();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_role_is_front_matter_and_markdown() {
+        let file = "---\npurpose: writes the code\ntier: strong\ntools: [read, edit]\nsees: [diff]\n---\n\n# You\nwrite.\n";
+        let role = Role::parse("worker", file).unwrap();
+        assert_eq!((role.purpose.as_str(), role.tier), ("writes the code", Tier::Strong));
+        assert_eq!(
+            (role.tools, role.sees),
+            (vec!["read".into(), "edit".into()], vec!["diff".into()])
+        );
+        assert_eq!(role.text, "# You\nwrite.");
+    }
+
+    #[test]
+    fn what_is_left_out_has_a_default() {
+        let role = Role::parse("worker", "---\r\npurpose: x\r\n---\r\ntext").unwrap();
+        assert_eq!((role.tier, role.tools.len(), role.text.as_str()), (Tier::Standard, 0, "text"));
+    }
+
+    #[test]
+    fn a_mistake_in_the_front_matter_is_told() {
+        let error = |file| Role::parse("worker", file).unwrap_err().to_string();
+        assert!(error("just text").contains("no front matter"));
+        assert!(error("---\npurpose: x\n").contains("no front matter"));
+        assert!(error("---\npurpos: x\n---\n").contains("purpos"));
+        assert!(error("---\npurpose: x\ntier: huge\n---\n").contains("huge"));
+    }
+}
