@@ -1,5 +1,26 @@
-//! The engine: the one loop that does what a run wants and reports how it ended.
+//! The engine: the one loop that does what a run wants, and what it is done with.
+//!
+//! | question | file |
+//! |---|---|
+//! | what does the loop do? | `engine.rs`; what reaches it `message.rs`; its hands `hands.rs` |
+//! | what does each kind of effect do? | `effect/`; what all of them may use `shop.rs`, `setup.rs` |
+//! | what does the journal hold? | `entry.rs`; what the notes add up to `books.rs`; the time `clock.rs` |
+//! | what is a person shown? | `gate.rs` |
+//! | what is an agent told? | `role.rs`, `prompt.rs` |
+//! | which commands check a project? | `detect.rs` |
 
+pub mod books;
+pub mod clock;
 pub mod detect;
+pub mod effect;
+mod engine;
+pub mod entry;
+pub mod gate;
+pub mod hands;
+pub mod message;
 pub mod prompt;
 pub mod role;
+pub mod setup;
+pub mod shop;
+
+pub use engine::{Engine, EngineError, Left};

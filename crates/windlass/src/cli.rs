@@ -2,12 +2,25 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::commands::act::ActArgs;
+use crate::commands::answer::AnswerArgs;
 use crate::commands::completions::CompletionsArgs;
+use crate::commands::gates::GatesArgs;
+use crate::commands::init::InitArgs;
+use crate::commands::journal::JournalCommand;
+use crate::commands::lanes::LanesCommand;
+use crate::commands::log::LogArgs;
+use crate::commands::resume::ResumeArgs;
+use crate::commands::run::RunArgs;
+use crate::commands::status::StatusArgs;
+use crate::commands::wish::{OverrideArgs, RedoArgs, SkipArgs, StopArgs};
 use crate::commands::workflow::WorkflowCommand;
 use crate::exit::Exit;
 
 const EXAMPLES: &str = "\
 Examples:
+  windlass run my-flow.toml                 do a workflow on this repository, for real
+  windlass resume                           go on after a stop, a crash or an answer
   windlass workflow list                    the built-in workflows
   windlass workflow show task --mermaid     a picture of one
   windlass workflow check my-flow.toml      prove a file of your own sound
@@ -34,12 +47,57 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Write a windlass.toml to start from
+    Init(InitArgs),
+
+    /// Start a workflow on this repository
+    Run(RunArgs),
+
+    /// Go on with a run that was stopped, interrupted or killed
+    Resume(ResumeArgs),
+
+    /// Stop a run: after the units under way, at once, or for good
+    Stop(StopArgs),
+
+    /// Tell how the runs of this repository stand
+    Status(StatusArgs),
+
+    /// List the questions that wait for an answer
+    Gates(GatesArgs),
+
+    /// Answer a question
+    Answer(AnswerArgs),
+
+    /// Start one stage over
+    Redo(RedoArgs),
+
+    /// Leave one unit out
+    Skip(SkipArgs),
+
+    /// Let a verdict of your own count, with a reason
+    Override(OverrideArgs),
+
+    /// Tell what happened in a run
+    Log(LogArgs),
+
+    /// List lanes, find their directories, restore what was kept
+    #[command(subcommand)]
+    Lanes(LanesCommand),
+
+    /// Verify and export the journal
+    #[command(subcommand)]
+    Journal(JournalCommand),
+
     /// List, show, check and simulate workflows
     #[command(subcommand)]
     Workflow(WorkflowCommand),
 
     /// Print the completion script for a shell
     Completions(CompletionsArgs),
+
+    /// Act out a script, as a scripted agent does
+    #[command(hide = true)]
+    Act(ActArgs),
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use windlass_core::lang::Diagnostic;
 use crate::builtin;
 use crate::exit::Exit;
 use crate::source::{Origin, Source};
+use crate::suggest;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -46,6 +47,96 @@ pub enum Error {
 
     #[error("cannot write the output")]
     Output(#[source] io::Error),
+
+    #[error("{workflow} has no input `{key}`")]
+    UnknownInput { key: String, workflow: String, known: Vec<String> },
+
+    #[error("{0}")]
+    Held(String),
+
+    #[error("no run is open here")]
+    NothingOpen,
+
+    #[error("several runs are open: {}", .0.join(", "))]
+    SeveralOpen(Vec<String>),
+
+    #[error("there is no run `{name}`")]
+    NoRun { name: String, nearest: Option<String> },
+
+    #[error("there is no open question `{0}`")]
+    NoGate(String),
+
+    #[error("there is no lane {0}")]
+    NoLane(u32),
+
+    #[error("{0}")]
+    NotTaken(String),
+
+    #[error("{} is there already", .0.display())]
+    Exists(PathBuf),
+
+    #[error("cannot write {}", path.display())]
+    Unwritable { path: PathBuf, source: io::Error },
+
+    #[error("`{program}`, the agent `{agent}`, is not installed")]
+    NoAgent { agent: String, program: String },
+
+    #[error("nobody plays the role `{role}`")]
+    NoPlayer { role: String },
+
+    #[error("{workflow} cannot be run yet: nothing reads `{reader}`")]
+    NoReader { workflow: String, reader: String },
+
+    #[error("{0}")]
+    BadBranch(String),
+
+    #[error("there is no branch `{0}` with a commit on it")]
+    NoBranch(String),
+
+    #[error(transparent)]
+    Config(#[from] crate::config::BadConfig),
+
+    #[error(transparent)]
+    Role(#[from] windlass_engine::role::BadRole),
+
+    #[error(transparent)]
+    Refused(#[from] windlass_core::run::Refused),
+
+    #[error(transparent)]
+    Engine(#[from] windlass_engine::EngineError),
+
+    #[error(transparent)]
+    Trouble(#[from] windlass_engine::message::Trouble),
+
+    #[error(transparent)]
+    Journal(#[from] windlass_journal::Error),
+
+    #[error(transparent)]
+    Place(#[from] windlass_journal::PlaceError),
+
+    #[error(transparent)]
+    Serve(#[from] windlass_journal::BindError),
+
+    #[error(transparent)]
+    Ask(windlass_journal::AskError),
+
+    #[error(transparent)]
+    Repo(#[from] windlass_repo::RepoError),
+
+    #[error(transparent)]
+    Git(#[from] windlass_repo::GitError),
+
+    #[error(transparent)]
+    Spawner(#[from] windlass_process::StartError),
+
+    #[error(transparent)]
+    Sweep(#[from] windlass_process::ledger::SweepError),
+
+    #[error(transparent)]
+    Ledger(#[from] windlass_process::ledger::LedgerError),
+
+    #[error("this cannot be: it is a defect of Windlass")]
+    Defect,
 }
 
 impl Error {
@@ -53,6 +144,17 @@ impl Error {
         match self {
             Self::UnknownWorkflow { .. }
             | Self::UnknownKey { .. }
+            | Self::UnknownInput { .. }
+            | Self::NoRun { .. }
+            | Self::NoGate(_)
+            | Self::NoLane(_)
+            | Self::NothingOpen
+            | Self::SeveralOpen(_)
+            | Self::NotTaken(_)
+            | Self::Exists(_)
+            | Self::BadBranch(_)
+            | Self::NoBranch(_)
+            | Self::Refused(_)
             | Self::SetTwice { .. }
             | Self::SeedsRunOut { .. }
             | Self::BadValue { .. }
@@ -60,9 +162,28 @@ impl Error {
             | Self::NoVerdictToSet { .. }
             | Self::AnswerNotTaken { .. } => Exit::Usage,
             Self::Unsound { file, .. } if file.from == Origin::File => Exit::Failed,
+            Self::Held(_) => Exit::Held,
             Self::Unsound { .. }
             | Self::Unreadable { .. }
             | Self::NotText { .. }
+            | Self::Unwritable { .. }
+            | Self::NoAgent { .. }
+            | Self::NoPlayer { .. }
+            | Self::NoReader { .. }
+            | Self::Config(_)
+            | Self::Role(_)
+            | Self::Engine(_)
+            | Self::Trouble(_)
+            | Self::Journal(_)
+            | Self::Place(_)
+            | Self::Serve(_)
+            | Self::Ask(_)
+            | Self::Repo(_)
+            | Self::Git(_)
+            | Self::Spawner(_)
+            | Self::Sweep(_)
+            | Self::Ledger(_)
+            | Self::Defect
             | Self::Output(_) => Exit::Error,
         }
     }
@@ -110,7 +231,55 @@ impl Error {
             Self::Unsound { file, .. } if file.from == Origin::BuiltIn => {
                 Some("this is a defect of Windlass: please report it".to_owned())
             }
-            Self::Unsound { .. } | Self::Unreadable { .. } | Self::Output(_) => None,
+            Self::UnknownInput { known, key, .. } => {
+                let near = suggest::nearest(key, known.iter().map(String::as_str));
+                near.map(did_you_mean)
+                    .or_else(|| Some(format!("its inputs are {}", known.join(", "))))
+            }
+            Self::NoRun { nearest: Some(nearest), .. } => Some(did_you_mean(nearest)),
+            Self::NoRun { nearest: None, .. } => {
+                Some("`windlass status --all` names them".to_owned())
+            }
+            Self::NothingOpen => Some("`windlass run` starts one".to_owned()),
+            Self::SeveralOpen(runs) => {
+                Some(format!("say which: {}", runs.first().map_or("", String::as_str)))
+            }
+            Self::NoGate(_) => Some("`windlass gates` names them".to_owned()),
+            Self::NoLane(_) => Some("`windlass lanes list` names them".to_owned()),
+            Self::Exists(_) => Some("edit it; it is not overwritten".to_owned()),
+            Self::NoAgent { agent, .. } => Some(format!(
+                "install it, or change `[agents.{agent}]` in windlass.toml and commit that"
+            )),
+            Self::NoPlayer { role } => Some(format!(
+                "name an agent in windlass.toml, as `[roles] {role} = \"…\"` or `[roles] default = \"…\"`, and \
+                 commit that"
+            )),
+            Self::NoReader { .. } => {
+                Some("`windlass workflow simulate` walks through it meanwhile".to_owned())
+            }
+            Self::NoBranch(_) => Some("make a first commit there".to_owned()),
+            Self::Config(bad) => bad.help.clone(),
+            Self::Held(_) => Some("`windlass status` tells what it is doing".to_owned()),
+            Self::Defect => Some("please report it".to_owned()),
+            Self::Unsound { .. }
+            | Self::Unreadable { .. }
+            | Self::Unwritable { .. }
+            | Self::NotTaken(_)
+            | Self::BadBranch(_)
+            | Self::Role(_)
+            | Self::Refused(_)
+            | Self::Engine(_)
+            | Self::Trouble(_)
+            | Self::Journal(_)
+            | Self::Place(_)
+            | Self::Serve(_)
+            | Self::Ask(_)
+            | Self::Repo(_)
+            | Self::Git(_)
+            | Self::Spawner(_)
+            | Self::Sweep(_)
+            | Self::Ledger(_)
+            | Self::Output(_) => None,
         }
     }
 }

@@ -3,12 +3,17 @@
 mod builtin;
 mod cli;
 mod commands;
+mod config;
 mod error;
 mod exit;
+mod face;
 mod render;
+mod request;
+mod session;
 mod source;
 mod story;
 mod suggest;
+mod workplace;
 
 use std::process::ExitCode;
 

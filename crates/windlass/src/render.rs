@@ -32,6 +32,7 @@ pub use self::list::{Summary, list};
 pub use self::mermaid::mermaid;
 pub use self::progress::Progress;
 pub use self::show::workflow;
+pub use self::text::clean;
 pub use self::totals::{Sum, sum, sum_json};
 pub use self::walk::{Walk, walk, walk_json};
 use crate::error::Error;

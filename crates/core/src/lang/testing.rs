@@ -12,6 +12,8 @@ lists.more = { weight = "number" }
 verdicts = ["done", "failed"]
 [role.judge]
 verdicts = ["good", "bad"]
+[role.witness]
+verdicts = ["seen"]
 [read.list]
 verdicts = ["found"]
 facts = { count = "number" }

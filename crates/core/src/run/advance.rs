@@ -139,8 +139,11 @@ impl Run {
         if let Some(at) = deadline_ms {
             self.deadlines.insert((at, Due::Effect(effect)));
         }
-        self.flights
-            .insert(effect, Flight { frame: id, slot, unit, reserved, deadline_ms, subject });
+        let since = self.now;
+        self.flights.insert(
+            effect,
+            Flight { frame: id, slot, unit, reserved, deadline_ms, subject, since },
+        );
     }
 
     /// Takes an effect out of those under way, and settles what was set aside for it.

@@ -57,26 +57,14 @@ impl Claims {
         self.waiting.insert(claim, queue);
     }
 
-    /// No longer waiting, wherever it was.
-    pub fn forget(&mut self, files: &[Arc<str>], rank: i64, unit: UnitIx) {
-        // It waits under a claim that overlaps one of its files, if at all.
-        let under: Vec<Arc<str>> = self
-            .waiting
-            .iter()
-            .filter(|(claim, queue)| {
-                queue.contains(&(rank, unit))
-                    && files
-                        .iter()
-                        .any(|file| covers(claim, trim(file)) || covers(trim(file), claim))
-            })
-            .map(|(claim, _)| claim.clone())
-            .collect();
-        for claim in under {
-            if let Some(mut queue) = self.waiting.remove(&claim) {
-                queue.remove(&(rank, unit));
-                if !queue.is_empty() {
-                    self.waiting.insert(claim, queue);
-                }
+    /// No longer waiting, wherever it was: under one claim at most.
+    pub fn forget(&mut self, rank: i64, unit: UnitIx) {
+        let mut under = self.waiting.iter().filter(|(_, queue)| queue.contains(&(rank, unit)));
+        let Some(claim) = under.next().map(|(claim, _)| claim.clone()) else { return };
+        if let Some(mut queue) = self.waiting.remove(&claim) {
+            queue.remove(&(rank, unit));
+            if !queue.is_empty() {
+                self.waiting.insert(claim, queue);
             }
         }
     }
@@ -95,10 +83,6 @@ impl Claims {
         }
         freed
     }
-}
-
-fn covers(above: &str, path: &str) -> bool {
-    path.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 #[cfg(test)]
@@ -129,7 +113,8 @@ mod tests {
         claims.wait("a".into(), 5, UnitIx(2));
         claims.wait("a".into(), 1, UnitIx(3));
         claims.wait("b".into(), 0, UnitIx(4));
-        claims.forget(&files(&["a/x"]), 1, UnitIx(3));
+        claims.forget(1, UnitIx(3));
+        claims.forget(7, UnitIx(2));
         assert_eq!(claims.release(UnitIx(9), &files(&["a"])), []);
         let freed = claims.release(UnitIx(0), &files(&["a", "b"]));
         assert_eq!(freed, [(5, UnitIx(2)), (0, UnitIx(4))]);

@@ -9,6 +9,8 @@ use super::{
     scene::Scene,
     state::{Flight, PanelPhase, Phase, Run, Slot},
     step::role_of,
+    text::fill,
+    time::Stamp,
 };
 use crate::{
     value::Value,
@@ -44,6 +46,8 @@ pub struct Effect {
     pub spend: Amount,
     /// When it will have taken too long, by the run's own clock.
     pub deadline_ms: Option<u64>,
+    /// When it was first wanted: what is made on its behalf carries this date, so that doing it again makes the same.
+    pub since: Stamp,
 }
 
 /// What to do.
@@ -174,8 +178,8 @@ impl Run {
             Kind::Read { name } => EffectKind::Read { name: name.clone() },
             Kind::Save { how, label, trailers, from } => EffectKind::Save {
                 how: *how,
-                label: label.clone(),
-                trailers: trailers.clone(),
+                label: label.as_ref().map(|label| fill(self, frame, label)),
+                trailers: trailers.iter().map(|trailer| fill(self, frame, trailer)).collect(),
                 from: *from,
             },
             Kind::Land { how, keep } => EffectKind::Land { how: *how, keep: keep.clone() },
@@ -200,6 +204,7 @@ impl Run {
             subject: flight.subject.clone(),
             spend: flight.reserved.minus(self.settings.caps.invocation.request),
             deadline_ms: flight.deadline_ms,
+            since: flight.since,
         })
     }
 }

@@ -32,6 +32,7 @@ mod scene;
 mod standing;
 mod state;
 mod step;
+mod text;
 mod time;
 mod units;
 mod view;

@@ -268,6 +268,7 @@ pub(super) struct Flight {
     pub deadline_ms: Option<u64>,
     /// What it works on, so that its report can be held to it.
     pub subject: Option<Subject>,
+    pub since: Stamp,
 }
 
 /// What falls due.

@@ -223,7 +223,7 @@ impl Run {
         self.waking.remove(&ix);
         if was == UnitStatus::Pending {
             self.ready.remove(&(rank, ix));
-            self.claims.forget(&item.files, rank, ix);
+            self.claims.forget(rank, ix);
         }
         if let Some(lane) = lane {
             self.lanes.remove(&lane);
@@ -270,11 +270,10 @@ impl Run {
     pub(super) fn rerank(&mut self, ix: UnitIx, rank: i64) {
         let Some(unit) = self.unit_mut(ix) else { return };
         let old = std::mem::replace(&mut unit.rank, rank);
-        let item = unit.item.clone();
         if self.ready.remove(&(old, ix)).is_some() {
             self.ready.insert((rank, ix));
         } else if unit_is_pending(self, ix) {
-            self.claims.forget(&item.files, old, ix);
+            self.claims.forget(old, ix);
             let free = self.unit(ix).is_some_and(|unit| unit.waits_for == 0);
             if free && !self.doomed.contains_key(&ix) {
                 self.ready.insert((rank, ix));

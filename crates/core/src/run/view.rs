@@ -7,6 +7,7 @@ use super::{
     budget::{Caps, Purse},
     scene::Scene,
     state::{Phase, Position, Run, Tally, UnitStatus},
+    text::fill,
 };
 use crate::{
     value::Value,
@@ -142,12 +143,13 @@ impl Run {
         let stage = self.flow.stage(ix);
         let Kind::Gate(gate) = &stage.kind else { return None };
         let scene = Scene::of(self, frame);
+        let filled = |text: &str| fill(self, frame, text);
         let option = |(at, verdict): (u16, &crate::workflow::Verdict)| {
             let take = self.offered(frame, ix, VerdictIx(at))?;
             Some(OptionView {
                 key: verdict.name.clone(),
-                label: take.label.clone().unwrap_or_else(|| verdict.name.clone()),
-                about: take.about.clone(),
+                label: filled(take.label.as_deref().unwrap_or(&verdict.name)),
+                about: take.about.as_deref().map(filled),
                 reason: take.reason,
                 default: gate.default == Some(VerdictIx(at)),
             })
@@ -156,7 +158,7 @@ impl Run {
             id,
             stage: ix,
             unit: frame.unit.and_then(|unit| self.unit(unit)).map(|unit| unit.item.id.clone()),
-            question: gate.question.clone(),
+            question: filled(&gate.question),
             concerns: gate
                 .concerns
                 .iter()

@@ -214,6 +214,40 @@ on = { landed = "done", moved = "failed", conflict = "failed" }
 }
 
 #[test]
+fn what_stands_between_braces_is_filled_in() {
+    let stages = r#"
+[[unit]]
+stage = "plan"
+role = "worker"
+on = { done = "next", failed = "failed" }
+[[unit]]
+stage = "each_part"
+each = "part"
+from = "plan.found"
+on = { all = "next", some = "next", none = "next" }
+[[part]]
+stage = "ask"
+gate = "{part.title} of {unit.id} ({unit.title}, {unit.level}): {plan.size} or {plan.cause}? {} {x} {list.jobs"
+on.yes = { end = "done", label = "yes to {part.id}", about = "{part.hard} {nobody.knows}" }
+on.no = "failed"
+"#;
+    let flow = flow("", stages);
+    let mut walk = Walk::new(&flow, &[]);
+    let mut job = windlass_sim::item("a");
+    job.title = "Alpha".into();
+    job.facts.insert("level".into(), "low".into());
+    walk.says("list", Saying::new("found").items("jobs", vec![job]));
+    let mut part = windlass_sim::item("p1");
+    part.title = "First".into();
+    part.facts.insert("hard".into(), true.into());
+    walk.says("plan", Saying::new("done").fact("size", 3).items("found", vec![part]));
+    let gate = &walk.run().gates()[0];
+    assert_eq!(gate.question, "First of a (Alpha, low): 3 or ?? {} {x} {list.jobs");
+    let yes = &gate.options[0];
+    assert_eq!((yes.label.as_str(), yes.about.as_deref()), ("yes to p1", Some("true ?")));
+}
+
+#[test]
 fn a_policy_answers_nothing_that_is_not_offered() {
     let stages = r#"
 [[unit]]

@@ -1,7 +1,23 @@
 //! One file for each verb. This one only routes.
 
+pub mod act;
+pub mod answer;
 pub mod completions;
+pub mod gates;
+pub mod init;
+pub mod journal;
+mod known;
+pub mod lanes;
+pub mod log;
+mod relay;
+pub mod resume;
+pub mod run;
+pub mod status;
+pub mod wish;
 pub mod workflow;
+
+use windlass_core::lang::Catalogue;
+use windlass_core::workflow::Workflow;
 
 use crate::cli::Command;
 use crate::error::Error;
@@ -10,7 +26,26 @@ use crate::render::Output;
 
 pub fn run(command: Command, out: &mut Output) -> Result<Exit, Error> {
     match command {
+        Command::Init(args) => init::run(&args, out),
+        Command::Run(args) => run::run(&args, out),
+        Command::Resume(args) => resume::run(&args, out),
+        Command::Stop(args) => wish::stop(&args, out),
+        Command::Status(args) => status::run(&args, out),
+        Command::Gates(args) => gates::run(&args, out),
+        Command::Answer(args) => answer::run(&args, out),
+        Command::Redo(args) => wish::redo(&args, out),
+        Command::Skip(args) => wish::skip(&args, out),
+        Command::Override(args) => wish::overrule(&args, out),
+        Command::Log(args) => log::run(&args, out),
+        Command::Lanes(command) => lanes::run(&command, out),
+        Command::Journal(command) => journal::run(&command, out),
         Command::Workflow(command) => workflow::run(command, out),
         Command::Completions(args) => completions::run(&args, out),
+        Command::Act(args) => act::run(&args, out),
     }
+}
+
+/// The part of the catalogue that a workflow uses, as it was when the workflow was loaded.
+fn own_catalogue(flow: &Workflow) -> Result<Catalogue, Error> {
+    Catalogue::parse(&flow.source.catalogue).map_err(|_| Error::Defect)
 }

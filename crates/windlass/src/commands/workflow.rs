@@ -9,6 +9,9 @@ mod target;
 
 use clap::Subcommand;
 
+pub use self::simulate::Setting;
+pub use self::target::{CatalogueArgs, Target};
+
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::Output;

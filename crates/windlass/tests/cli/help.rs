@@ -13,6 +13,19 @@ fn long_help_documents_the_exit_codes() {
     Usage: windlass <COMMAND>
 
     Commands:
+      init         Write a windlass.toml to start from
+      run          Start a workflow on this repository
+      resume       Go on with a run that was stopped, interrupted or killed
+      stop         Stop a run: after the units under way, at once, or for good
+      status       Tell how the runs of this repository stand
+      gates        List the questions that wait for an answer
+      answer       Answer a question
+      redo         Start one stage over
+      skip         Leave one unit out
+      override     Let a verdict of your own count, with a reason
+      log          Tell what happened in a run
+      lanes        List lanes, find their directories, restore what was kept
+      journal      Verify and export the journal
       workflow     List, show, check and simulate workflows
       completions  Print the completion script for a shell
 
@@ -24,6 +37,8 @@ fn long_help_documents_the_exit_codes() {
               Print version
 
     Examples:
+      windlass run my-flow.toml                 do a workflow on this repository, for real
+      windlass resume                           go on after a stop, a crash or an answer
       windlass workflow list                    the built-in workflows
       windlass workflow show task --mermaid     a picture of one
       windlass workflow check my-flow.toml      prove a file of your own sound

@@ -19,6 +19,12 @@ pub(super) fn components(graph: &Graph, counts: impl Fn(usize) -> bool) -> Vec<u
                 .collect()
         })
         .collect();
+    strongly_connected(&next)
+}
+
+/// For every node of a graph, given as the nodes that follow each, its component.
+fn strongly_connected(next: &[Vec<usize>]) -> Vec<usize> {
+    let spots = next.len();
     let mut finder = Finder {
         order: vec![None; spots],
         low: vec![0; spots],
@@ -30,7 +36,7 @@ pub(super) fn components(graph: &Graph, counts: impl Fn(usize) -> bool) -> Vec<u
     };
     for root in 0..spots {
         if finder.order[root].is_none() {
-            finder.visit(root, &next);
+            finder.visit(root, next);
         }
     }
     finder.component
@@ -126,4 +132,54 @@ pub(super) fn shortest(
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What can be reached from each node, itself included.
+    fn reachable(next: &[Vec<usize>]) -> Vec<Vec<bool>> {
+        let from = |start: usize| {
+            let mut seen = vec![false; next.len()];
+            let mut open = vec![start];
+            while let Some(at) = open.pop() {
+                if !std::mem::replace(&mut seen[at], true) {
+                    open.extend(&next[at]);
+                }
+            }
+            seen
+        };
+        (0..next.len()).map(from).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn together_is_what_can_be_reached_from_one_another(
+            next in (1..8_usize).prop_flat_map(|n| prop::collection::vec(prop::collection::vec(0..n, 0..4), n))
+        ) {
+            let component = strongly_connected(&next);
+            let reach = reachable(&next);
+            for a in 0..next.len() {
+                for b in 0..next.len() {
+                    let together = reach[a][b] && reach[b][a];
+                    prop_assert_eq!(component[a] == component[b], together, "{} and {} of {:?}", a, b, next);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_way_to_a_finished_component_joins_nothing() {
+        // 1 and 2 go round; 0 leads to them and 3, and 3 leads to them.
+        let component = strongly_connected(&[vec![1, 3], vec![2], vec![1], vec![2]]);
+        assert_eq!(component[1], component[2]);
+        assert!(
+            component[0] != component[1]
+                && component[3] != component[1]
+                && component[0] != component[3]
+        );
+    }
 }

@@ -238,7 +238,10 @@ impl Knots<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::lang::testing::{messages, wrong};
+    use crate::lang::{
+        load,
+        testing::{catalogue, definition, messages, wrong},
+    };
 
     const COUNTERS: &str = "[inputs]\nx='flag'\n[counters]\nn={per='unit',max=3}\nk={per='unit',max=3}\nvisit={per='stage',max=2}\n";
 
@@ -253,6 +256,68 @@ mod tests {
     /// What is wrong, counters that the variation does not use aside.
     fn endless(text: &str) -> Vec<String> {
         wrong(text).into_iter().filter(|problem| !problem.starts_with("unused")).collect()
+    }
+
+    #[test]
+    fn children_put_a_counter_back_only_where_they_run() {
+        let text = |all: &str| {
+            format!(
+                "[inputs]\nx='flag'\n[counters]\nk={{per='unit',max=3,spent='failed'}}\n\
+                 [[unit]]\nstage='a'\nrole='planner'\non={{planned='next',blocked='failed'}}\n\
+                 [[unit]]\nstage='e'\nwhen='x'\neach='task'\nfrom='a.tasks'\n\
+                 on={{all='{all}',some='failed',none='failed'}}\n\
+                 [[unit]]\nstage='b'\nrole='judge'\non={{good='next',bad={{to='a',count='k'}}}}\n\
+                 [[task]]\nstage='t'\nrole='worker'\n\
+                 on={{done={{end='done',reset=['k']}},failed='failed'}}\n"
+            )
+        };
+        assert_eq!(wrong(&text("next")), ["reset-in-cycle: k"]);
+        assert_eq!(wrong(&text("failed")), [""; 0], "who goes round has passed the children over");
+    }
+
+    #[test]
+    fn a_policy_that_may_not_answer_makes_no_cycle() {
+        let text = |again: &str| {
+            format!(
+                "[[unit]]\nstage='a'\nrole='worker'\non={{done='next',failed='failed'}}\n\
+                 [[unit]]\nstage='t'\nchecks=['test']\non={{pass='next',fail='g',skipped='g'}}\n\
+                 [[unit]]\nstage='g'\ngate='?'\npolicy=[{{answer='more'}}]\non={{more={again},no='failed',go='next'}}\n\
+                 [[unit]]\nstage='l'\nland='merge'\nneeds=['t:pass']\non={{landed='done',moved='failed',conflict='failed'}}\n"
+            )
+        };
+        let found = |again: &str| {
+            let found = wrong(&text(again)).into_iter();
+            found.map(|it| it.split(':').next().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+        };
+        let cycles = |again: &str| found(again).contains(&"unbounded-cycle".to_owned());
+        assert!(cycles("'a'"));
+        assert!(!cycles("{to='a',reason=true}"), "{:?}", found("{to='a',reason=true}"));
+        assert!(!cycles("{to='a',waive=['t']}"), "{:?}", found("{to='a',waive=['t']}"));
+        assert!(found("{to='a',reason=true}").contains(&"policy-answer".to_owned()));
+    }
+
+    #[test]
+    fn what_runs_alone_is_not_put_back_by_units() {
+        let units = "[counters]\nshared={per='run',max=3,spent='end'}\n\
+                     [[unit]]\nstage='w'\nrole='worker'\n\
+                     on={done={to='w',count='shared',reset=['shared'],spent='done'},failed='failed'}\n";
+        assert_eq!(wrong(units), ["reset-in-cycle: shared"]);
+        let finale = "[[finale]]\nstage='f'\nrole='planner'\n\
+                      on={planned={to='f',count='shared',spent='end'},blocked='end'}\n";
+        assert_eq!(
+            wrong(&format!("{units}{finale}")),
+            ["reset-in-cycle: shared"],
+            "once: not for the finale"
+        );
+        let intake = definition(units).replace(
+            "on.found = { to = \"end\"",
+            "on.found = [{ when = \"first.count > 3\", to = \"first\", count = \"shared\", spent = \"end\" }, { to = \"end\"",
+        );
+        let intake =
+            intake.replace("add = { unit = \"items\" } }", "add = { unit = \"items\" } }]");
+        let problems = load(&intake, &catalogue()).unwrap_err();
+        let codes: Vec<&str> = problems.iter().map(|problem| problem.code.name()).collect();
+        assert_eq!(codes, ["reset-in-cycle"], "{problems:?}");
     }
 
     #[test]

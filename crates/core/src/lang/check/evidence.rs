@@ -44,10 +44,10 @@ pub(super) fn check(draft: &Draft, graph: &Graph, problems: &mut Problems<'_>) {
 /// What the condition of a needed stage asks for, if the work could change it on its way and so land unproved.
 fn fickle(workflow: &Workflow, giver: &Stage, clean: bool) -> Option<&'static str> {
     let mut what = None;
-    let mut names = 0;
+    let mut asks = false;
     giver.when.as_ref()?.walk(&mut |expr| {
         let Expr::Name(name) = expr else { return };
-        names += 1;
+        asks = true;
         what = what.or(match name {
             Name::Counter(_) => Some("a counter"),
             Name::Runs(_) => Some("how often a stage has run"),
@@ -67,7 +67,7 @@ fn fickle(workflow: &Workflow, giver: &Stage, clean: bool) -> Option<&'static st
             | Name::Quiet => None,
         });
     });
-    if names == 0 && clean { Some("nothing at all") } else { what }
+    if !asks && clean { Some("nothing at all") } else { what }
 }
 
 fn unproved(
@@ -190,7 +190,10 @@ fn lost(workflow: &Workflow, stage: &Stage, verdict: VerdictIx, need: &Need) -> 
 
 #[cfg(test)]
 mod tests {
-    use crate::lang::testing::{messages, wrong};
+    use crate::lang::{
+        load,
+        testing::{catalogue, definition, messages, wrong},
+    };
 
     /// work → test → judge → land, with the moves of each to vary.
     struct Flow {
@@ -299,7 +302,53 @@ mod tests {
         assert_eq!(wrong(&text("'test'")), ["bad-evidence: test"]);
         assert_eq!(wrong(&text("'test:passed'")), ["unknown-verdict: passed"]);
         assert_eq!(wrong(&text("'test:pass|done'")), ["unknown-verdict: done"]);
+        assert_eq!(wrong(&text("'test:passd|pass'")), ["unknown-verdict: passd"]);
+        let unknown = text("'judge:fine'").replace("role='judge'", "role='nobody-knows'");
+        assert_eq!(wrong(&unknown), ["unknown-role: nobody-knows"], "nothing more is known of it");
         assert_eq!(wrong(&text("'tset:pass'")), ["move-to-nowhere: tset"]);
+    }
+
+    #[test]
+    fn whether_it_is_needed_is_not_for_the_work_to_say() {
+        let asked = |edits: &str, when: &str| {
+            let planned = format!(
+                "[[unit]]\nstage='plan'\nrole='planner'\n{edits}\non={{planned='next',blocked='failed'}}\n\
+                 [[unit]]\nstage='work'\n"
+            );
+            let text = SOUND.text().replace("[[unit]]\nstage='work'\n", &planned);
+            wrong(&text.replace("when='x'", &format!("when=\"{when}\"")))
+        };
+        let fickle = ["bad-evidence: judge:good"];
+        assert_eq!(asked("", "plan.steps > 1"), [""; 0], "a judge's word is no edit");
+        assert_eq!(asked("edits=true", "plan.steps > 1"), fickle);
+        assert_eq!(asked("", "n > 1 and x"), fickle);
+        assert_eq!(asked("", "plan.runs > 1 or x"), fickle);
+        assert_eq!(asked("", "plan.last == 'planned' or x"), fickle);
+        assert_eq!(asked("", "units.total > 1 or x"), fickle);
+        assert_eq!(asked("", "true"), fickle, "nothing at all");
+        assert_eq!(asked("", "unit.generation == 0 or x"), [""; 0]);
+    }
+
+    #[test]
+    fn a_long_path_is_cut_to_its_end() {
+        let shown = |tells: usize| {
+            let more: String = (0..tells)
+                .map(|n| format!("[[unit]]\nstage='s{n}'\ntell=['say']\non.told='next'\n"))
+                .collect();
+            let flow = Flow { judge: "good='next',bad='next'", ..SOUND };
+            let text = flow
+                .text()
+                .replace("[[unit]]\nstage='land'", &format!("{more}[[unit]]\nstage='land'"));
+            let problems = load(&definition(&text), &catalogue()).unwrap_err();
+            let help = problems[0].help.clone().unwrap();
+            let path = help.split_once("path ").unwrap().1.split_once(';').unwrap().0.to_owned();
+            path.split(" → ").map(str::to_owned).collect::<Vec<_>>()
+        };
+        // Work, test, judge and seven tells are ten steps; the landing is the end.
+        assert_eq!((shown(7).len(), shown(7)[0].as_str()), (11, "work (done)"));
+        let cut = shown(12);
+        assert_eq!((cut.len(), cut[0].as_str(), cut[1].as_str()), (12, "…", "s2 (told)"));
+        assert_eq!(cut[11], "land");
     }
 
     #[test]
@@ -310,6 +359,9 @@ mod tests {
         assert_eq!(wrong(&text("'test:pass|fail'"))[..1], bad("test:pass|fail"));
         assert_eq!(wrong(&text("'judge:good|bad'"))[..1], bad("judge:good|bad"));
         assert_eq!(wrong(&text("'test:pass|skipped'")), [""; 0]);
+        let witness = text("'judge:seen'").replace("role='judge'", "role='witness'");
+        let witness = witness.replace("good='next',bad='failed'", "seen='next'");
+        assert_eq!(wrong(&witness), [""; 0], "who has but one word proves something by saying it");
     }
 
     #[test]

@@ -143,6 +143,7 @@ mod tests {
         assert_eq!(wrong(&adding("count='n'", plain, counter)), [""; 0]);
         for bounded in [
             "unit.generation == 0",
+            "0 == unit.generation",
             "3 > unit.generation and unit.weight > 2",
             "unit.generation <= 4",
         ] {
@@ -153,6 +154,14 @@ mod tests {
             "unit.generation != 3",
             "unit.generation == 0 or unit.weight > 2",
             "unit.generation < unit.weight",
+            "unit.generation == unit.weight",
+            "unit.weight == unit.generation",
+            "unit.weight > unit.generation",
+            "unit.weight == 3",
+            "3 == unit.weight",
+            "unit.weight < 3",
+            "3 > unit.weight",
+            "3 < unit.generation",
         ];
         for open in open {
             assert_eq!(wrong(&adding("", &case(open), "")), ["unbounded-growth: more"], "{open}");

@@ -37,7 +37,8 @@ impl Seen {
     }
 
     fn has(&self, stage: StageIx) -> bool {
-        self.0[Spot::arriving(stage).at()] || self.0[Spot::running(stage).at()]
+        // Nothing runs that was not arrived at.
+        self.0[Spot::arriving(stage).at()]
     }
 
     /// Walks on from some stages; the stages not seen before, in order.
@@ -200,6 +201,31 @@ mod tests {
                       [[unit]]\nstage='c'\naside=true\ntell=['say']\non.told='done'\n\
                       [[unit]]\nstage='b'\naside=true\ntell=['say']\non.told='c'\n";
         assert_eq!(messages(stages), ["nothing leads to `b`, and so not to `c`"]);
+    }
+
+    #[test]
+    fn of_many_that_are_lost_a_few_are_named() {
+        let lost = |count: usize| {
+            let asides: String = (0..count)
+                .map(|n| {
+                    let to = if n + 1 == count { "done".to_owned() } else { format!("s{}", n + 1) };
+                    format!("[[unit]]\nstage='s{n}'\naside=true\ntell=['say']\non.told='{to}'\n")
+                })
+                .collect();
+            messages(&format!("[[unit]]\nstage='a'\ntell=['say']\non.told='done'\n{asides}"))
+        };
+        let five = "nothing leads to `s0`, and so not to `s1`, `s2`, `s3`, `s4` and `s5`";
+        assert_eq!(lost(6), [five]);
+        assert_eq!(lost(7), [format!("{five}, …")]);
+    }
+
+    #[test]
+    fn a_verdict_that_leads_nowhere_yet_may_be_the_way_out() {
+        let stages = "[[unit]]\nstage='a'\nrole='judge'\non={good='next'}\n\
+                      [[unit]]\nstage='b'\ngate='?'\non={go='a'}\n";
+        let found = wrong(stages);
+        assert!(found.iter().any(|it| it.starts_with("unhandled-verdict")), "{found:?}");
+        assert!(!found.iter().any(|it| it.starts_with("no-way-out")), "{found:?}");
     }
 
     #[test]

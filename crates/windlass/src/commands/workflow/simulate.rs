@@ -10,7 +10,8 @@ use clap::Args;
 use windlass_core::workflow::Workflow;
 use windlass_sim::{Choices, Outcome, Plan, Violation, drive, shrink};
 
-use self::setting::{Setting, Settings};
+pub use self::setting::Setting;
+use self::setting::Settings;
 use super::target::{CatalogueArgs, Target};
 use crate::error::Error;
 use crate::exit::Exit;

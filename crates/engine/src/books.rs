@@ -1,0 +1,120 @@
+//! What the notes add up to: what prompts and people look at, and what an effect that is done again has to know.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use windlass_core::run::EffectId;
+
+use crate::entry::{Check, Note};
+
+/// What the notes of a run add up to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Books {
+    /// The commit that each unit's lane started from; the run's own lane is the one without a unit.
+    bases: BTreeMap<Option<String>, String>,
+    /// Answers so far, by unit and stage.
+    attempts: BTreeMap<(Option<String>, String), Vec<Attempt>>,
+    /// What each check of a unit printed last.
+    checks: BTreeMap<Option<String>, BTreeMap<String, Checked>>,
+    /// What checks came to on a base, so that they are run there once.
+    on_base: BTreeMap<String, BTreeMap<String, Check>>,
+    /// The commit that holds what each unit's lane held when we looked last.
+    held: BTreeMap<Option<String>, String>,
+    /// Where each landing went.
+    landings: Vec<(Option<String>, String)>,
+    /// Effects whose agent has been asked.
+    asked: BTreeMap<EffectId, u32>,
+}
+
+/// One answer of an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// What it came to.
+    pub came: String,
+    /// What a person should know about it.
+    pub remarks: Vec<String>,
+    /// What it printed, by digest.
+    pub stdout: String,
+}
+
+/// The last run of a check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checked {
+    /// What it came to.
+    pub came: Check,
+    /// What it printed, by digest.
+    pub output: Option<String>,
+}
+
+impl Books {
+    /// Takes a note in.
+    pub fn enter(&mut self, note: &Note) {
+        match note {
+            Note::Based { unit, base } => {
+                self.bases.insert(unit.clone(), base.clone());
+                self.held.insert(unit.clone(), base.clone());
+            }
+            Note::Asked { effect, attempt, .. } => {
+                self.asked.insert(*effect, *attempt);
+            }
+            Note::Answered { unit, stage, came, remarks, stdout, commit, .. } => {
+                if let Some(commit) = commit {
+                    self.held.insert(unit.clone(), commit.clone());
+                }
+                let attempt = Attempt {
+                    came: came.clone(),
+                    remarks: remarks.clone(),
+                    stdout: stdout.clone(),
+                };
+                self.attempts.entry((unit.clone(), stage.clone())).or_default().push(attempt);
+            }
+            Note::Saved { unit, commit, .. } => {
+                self.held.insert(unit.clone(), commit.clone());
+            }
+            Note::ByHand { unit, commit } => {
+                self.held.insert(Some(unit.clone()), commit.clone());
+            }
+            Note::BaseChecked { name, base, came, .. } => {
+                self.on_base.entry(base.clone()).or_default().insert(name.clone(), *came);
+            }
+            Note::Checked { unit, name, came, output, .. } => {
+                let checked = Checked { came: *came, output: output.clone() };
+                self.checks.entry(unit.clone()).or_default().insert(name.clone(), checked);
+            }
+            Note::Landed { unit, commit, .. } => self.landings.push((unit.clone(), commit.clone())),
+            Note::TakenUp { .. } | Note::Told { .. } | Note::Shown { .. } | Note::Lost { .. } => {}
+        }
+    }
+
+    /// The commit that a unit's lane started from.
+    pub fn base(&self, unit: Option<&str>) -> Option<&str> {
+        self.bases.get(&unit.map(str::to_owned)).map(String::as_str)
+    }
+
+    /// The answers that a stage has had for a unit. One that was lost is none: it is asked again as if for the first
+    /// time.
+    pub fn attempts(&self, unit: Option<&str>, stage: &str) -> &[Attempt] {
+        self.attempts.get(&(unit.map(str::to_owned), stage.to_owned())).map_or(&[], Vec::as_slice)
+    }
+
+    /// What the checks of a unit printed last.
+    pub fn checks(&self, unit: Option<&str>) -> impl Iterator<Item = (&str, &Checked)> {
+        let own = self.checks.get(&unit.map(str::to_owned));
+        own.into_iter().flatten().map(|(name, checked)| (name.as_str(), checked))
+    }
+
+    /// The commit that holds what a unit's lane held when we looked last.
+    pub fn held(&self, unit: Option<&str>) -> Option<&str> {
+        self.held.get(&unit.map(str::to_owned)).map(String::as_str)
+    }
+
+    /// What checks came to on the bases so far.
+    pub fn on_base(&self) -> &BTreeMap<String, BTreeMap<String, Check>> {
+        &self.on_base
+    }
+
+    /// The commits that landed, and for which unit.
+    pub fn landings(&self) -> &[(Option<String>, String)] {
+        &self.landings
+    }
+}

@@ -1,0 +1,198 @@
+//! Runs checks: commands of the project, on a clean checkout of exactly the tree in question.
+//!
+//! An agent's word is never evidence. A check that does not exist is skipped, never passed; one that fails on the base
+//! as well is not this work's doing, and is said to be so.
+
+use std::path::Path;
+use std::time::Duration;
+
+use windlass_journal::BlobId;
+use windlass_process::{Command, Ending, Finished, Limits, Output};
+use windlass_repo::Oid;
+
+use super::{Job, Outcome, subject};
+use crate::entry::{Check, Note};
+use crate::message::{Done, Paper, Trouble};
+use crate::shop::{Brake, Shop, Stopped, lock, when};
+
+const KEPT_BYTES: u64 = 512 * 1024;
+/// The core watches the stage's own limit; this one is for what nobody limits.
+const WALL: Duration = Duration::from_secs(4 * 3_600);
+
+pub(super) fn check(
+    shop: &Shop,
+    job: &Job,
+    names: &[String],
+    expect_fail: bool,
+    brake: &Brake,
+) -> Outcome {
+    let Some(base) = &job.base else { return Err(Trouble::defect("a check without a base")) };
+    let at = when(job.effect.since);
+    let (subject, commit) = match (&job.effect.subject, &job.held) {
+        (Some(subject), Some(held)) => (subject.clone(), held.clone()),
+        (_, _) => {
+            let lane = shop.lane(job.effect.lane, job.unit(), base, at)?;
+            let label = format!("{} {}", job.effect.name, job.id.0);
+            let snapshot = shop.store.snapshot(&lane, &label, at)?;
+            (subject(&snapshot.subject), snapshot.commit)
+        }
+    };
+    let bench = Checks { shop, job, brake, tree: &subject.tree, paper: Paper::default() };
+    let (verdict, paper) = match bench.all(names, &commit, base)? {
+        Ok(judged) => judged,
+        Err(stopped) => return Ok(Err(stopped)),
+    };
+    let word = match (verdict, expect_fail) {
+        (Check::Pass, false) | (Check::Fail, true) => "pass",
+        (Check::Fail, false) | (Check::Pass, true) => "fail",
+        (Check::Skipped | Check::FailedBefore, _) => "skipped",
+    };
+    let mut report = job.verdict(word);
+    report.subject = Some(subject);
+    Ok(Ok(Done { report, paper }))
+}
+
+struct Checks<'a> {
+    shop: &'a Shop,
+    job: &'a Job,
+    brake: &'a Brake,
+    tree: &'a str,
+    paper: Paper,
+}
+
+impl Checks<'_> {
+    /// Every check on the commit, each first on the base, once.
+    fn all(
+        mut self,
+        names: &[String],
+        commit: &Oid,
+        base: &Oid,
+    ) -> Result<Result<(Check, Paper), Stopped>, Trouble> {
+        let mut ran = Vec::new();
+        for name in names {
+            match self.one(name, commit, base)? {
+                Ok(came) => ran.push(came),
+                Err(stopped) => return Ok(Err(stopped)),
+            }
+        }
+        let verdict = if ran.contains(&Check::Fail) {
+            Check::Fail
+        } else if ran.contains(&Check::Pass) {
+            Check::Pass
+        } else {
+            Check::Skipped
+        };
+        Ok(Ok((verdict, self.paper)))
+    }
+
+    fn one(
+        &mut self,
+        name: &str,
+        commit: &Oid,
+        base: &Oid,
+    ) -> Result<Result<Check, Stopped>, Trouble> {
+        let Some(command) = self.shop.setup.checks.get(name) else {
+            self.note(name, None, Check::Skipped, None);
+            return Ok(Ok(Check::Skipped));
+        };
+        let before = match self.on_base(name, command, base)? {
+            Ok(before) => before,
+            Err(stopped) => return Ok(Err(stopped)),
+        };
+        let finished = match self.run(command, commit)? {
+            Ok(finished) => finished,
+            Err(stopped) => return Ok(Err(stopped)),
+        };
+        let came = match (passed(&finished), before) {
+            (true, _) => Check::Pass,
+            (false, Check::Fail) => Check::FailedBefore,
+            (false, _) => Check::Fail,
+        };
+        self.note(name, Some(command), came, Some(printed(&finished)?));
+        Ok(Ok(came))
+    }
+
+    /// What a check comes to on the base, run there once.
+    fn on_base(
+        &mut self,
+        name: &str,
+        command: &str,
+        base: &Oid,
+    ) -> Result<Result<Check, Stopped>, Trouble> {
+        let known =
+            lock(&self.shop.on_base).get(base.as_str()).and_then(|all| all.get(name)).copied();
+        if let Some(known) = known {
+            return Ok(Ok(known));
+        }
+        let finished = match self.run(command, base)? {
+            Ok(finished) => finished,
+            Err(stopped) => return Ok(Err(stopped)),
+        };
+        let came = if passed(&finished) { Check::Pass } else { Check::Fail };
+        let output = printed(&finished)?;
+        self.paper.notes.push(Note::BaseChecked {
+            name: name.to_owned(),
+            base: base.to_string(),
+            command: command.to_owned(),
+            came,
+            output: BlobId::of(&output).to_string(),
+        });
+        self.paper.blobs.push(output);
+        let mut on_base = lock(&self.shop.on_base);
+        on_base.entry(base.to_string()).or_default().insert(name.to_owned(), came);
+        Ok(Ok(came))
+    }
+
+    fn run(&self, command: &str, commit: &Oid) -> Result<Result<Finished, Stopped>, Trouble> {
+        let bench = self.shop.bench(commit)?;
+        let dir = &bench.checkout.path;
+        if let Some(prepare) = &self.shop.setup.prepare {
+            let ready = match self.brake.run(&self.shop.spawner, self.shell(prepare, dir))? {
+                Ok(ready) => ready,
+                Err(stopped) => return Ok(Err(stopped)),
+            };
+            if !passed(&ready) {
+                return Ok(Ok(ready));
+            }
+        }
+        self.brake.run(&self.shop.spawner, self.shell(command, dir))
+    }
+
+    fn shell(&self, line: &str, dir: &Path) -> Command {
+        Command::new("/bin/sh", dir)
+            .args(["-c", line])
+            .stdout(Output::keep(KEPT_BYTES, KEPT_BYTES))
+            .stderr(Output::keep(KEPT_BYTES, KEPT_BYTES))
+            .limits(Limits { wall: Some(WALL), idle: None, grace: self.shop.setup.grace })
+    }
+
+    fn note(&mut self, name: &str, command: Option<&str>, came: Check, output: Option<Vec<u8>>) {
+        self.paper.notes.push(Note::Checked {
+            effect: self.job.id,
+            unit: self.job.unit_owned(),
+            name: name.to_owned(),
+            tree: self.tree.to_owned(),
+            command: command.map(str::to_owned),
+            came,
+            output: output.as_ref().map(|output| BlobId::of(output).to_string()),
+        });
+        self.paper.blobs.extend(output);
+    }
+}
+
+fn passed(finished: &Finished) -> bool {
+    finished.ending == Ending::Exited(0)
+}
+
+/// Both streams, one after the other.
+fn printed(finished: &Finished) -> Result<Vec<u8>, Trouble> {
+    let mut printed = finished.stdout.text()?;
+    let errors = finished.stderr.text()?;
+    if !errors.is_empty() {
+        if !printed.is_empty() && !printed.ends_with(b"\n") {
+            printed.push(b'\n');
+        }
+        printed.extend(errors);
+    }
+    Ok(printed)
+}

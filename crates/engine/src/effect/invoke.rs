@@ -1,0 +1,354 @@
+//! Invokes an agent: prepares its lane, asks it, reads its answer, and keeps what it did to the lane.
+
+use std::fs;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use windlass_agents::{Agent, Answer, Ask, Came, Output as Heard, Program, Stopped as Ended};
+use windlass_core::lang::Reporter;
+use windlass_core::run::{Report, Usage};
+use windlass_core::workflow::Mishap;
+use windlass_journal::BlobId;
+use windlass_process::{Command, Ending, Env, Finished, Limits, Output, Stdin};
+use windlass_repo::{Lane, Snapshot};
+
+use super::{Job, Outcome, subject};
+use crate::entry::Note;
+use crate::message::{Done, Paper, Trouble};
+use crate::prompt::{self, Standing, Task};
+use crate::shop::{Brake, Shop, Stopped, when};
+
+/// So much of each stream is kept, from its beginning and from its end.
+const KEPT_BYTES: u64 = 2 << 20;
+
+pub(super) fn invoke(
+    shop: &Shop,
+    job: &Job,
+    role: &str,
+    wanted: Option<&str>,
+    edits: bool,
+    brake: &Brake,
+) -> Outcome {
+    let Some((agent_name, agent)) = shop.setup.agent(role, wanted) else {
+        let what = format!(
+            "no agent plays the role `{role}`: name one in windlass.toml, as `[roles] {role} = \"…\"` or \
+             `[roles] default = \"…\"`"
+        );
+        return Err(Trouble { what });
+    };
+    let Some(base) = &job.base else { return Err(Trouble::defect("an agent without a base")) };
+    let lane = shop.lane(job.effect.lane, job.unit(), base, when(job.effect.since))?;
+    let reporter = shop.setup.reporter(role);
+    let played = shop.setup.role(role);
+    let standing = Standing {
+        name: role,
+        role: &played,
+        reporter: &reporter,
+        identity: &shop.setup.identity,
+        summary: &shop.setup.summary,
+    };
+    let task = Task {
+        stage: &job.effect.name,
+        unit: job.unit().map(|unit| (unit, job.title.as_deref().unwrap_or(unit))),
+        child: job.effect.child.as_ref().map(|child| (&*child.id, &*child.title)),
+        attempt: job.attempt,
+        with: job.effect.with.clone(),
+        context: job.effect.context.as_deref(),
+        artifacts: job.artifacts.clone(),
+    };
+    let visit = Visit { shop, job, role, reporter: &reporter, lane: &lane, brake };
+    let desk = shop.desk(job.id);
+    if job.again {
+        // What was complete before the process went away is taken; everything else is done anew.
+        return match Kept::read(&desk) {
+            Some(kept) => visit.report(kept, edits).map(Ok),
+            None => visit.lost(),
+        };
+    }
+    visit.put_back(edits)?;
+    let text = prompt::prompt(&standing, &task);
+    let asked = Note::Asked {
+        effect: job.id,
+        unit: job.unit_owned(),
+        stage: job.effect.name.to_string(),
+        role: role.to_owned(),
+        agent: agent_name.to_owned(),
+        attempt: job.attempt,
+        prompt: BlobId::of(text.as_bytes()).to_string(),
+    };
+    let paper = Paper { notes: vec![asked], blobs: vec![text.clone().into_bytes()] };
+    if shop.write_down(paper).is_err() {
+        return Ok(Err(Stopped));
+    }
+    fs::create_dir_all(&desk).map_err(|error| Trouble::io("make", &desk, &error))?;
+    let mut heard = match visit.ask(&*agent, &text)? {
+        Ok(heard) => heard,
+        Err(stopped) => return Ok(Err(stopped)),
+    };
+    if heard.answer.came == Came::Mishap(Mishap::Unknown) {
+        let why = heard.answer.remarks.join("; ");
+        let said = String::from_utf8_lossy(&heard.stdout).into_owned();
+        let again = match visit.ask(&*agent, &prompt::repair(&standing, &said, &why))? {
+            Ok(again) => again,
+            Err(stopped) => return Ok(Err(stopped)),
+        };
+        heard = heard.repaired(again);
+    }
+    let kept = Kept::of(heard);
+    kept.write(&desk)?;
+    visit.report(kept, edits).map(Ok)
+}
+
+/// One invocation.
+struct Visit<'a> {
+    shop: &'a Shop,
+    job: &'a Job,
+    role: &'a str,
+    reporter: &'a Reporter,
+    lane: &'a Lane,
+    brake: &'a Brake,
+}
+
+/// What an agent said.
+struct HeardOf {
+    answer: Answer,
+    ended: String,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+}
+
+impl HeardOf {
+    /// The second answer counts, and both cost.
+    fn repaired(self, again: HeardOf) -> HeardOf {
+        let mut answer = again.answer;
+        answer.usage = plus(self.answer.usage, answer.usage);
+        answer
+            .remarks
+            .insert(0, "it had to be asked again for an answer that could be read".to_owned());
+        let mut stdout = self.stdout;
+        stdout.extend_from_slice(b"\n");
+        stdout.extend(again.stdout);
+        HeardOf { answer, ended: again.ended, stdout, stderr: again.stderr }
+    }
+}
+
+fn plus(one: Usage, other: Usage) -> Usage {
+    use windlass_core::run::Reported::{Known, Unknown};
+    let add = |one, other| match (one, other) {
+        (Known(one), Known(other)) => Known(one + other),
+        _ => Unknown,
+    };
+    Usage { cost: add(one.cost, other.cost), tokens: add(one.tokens, other.tokens) }
+}
+
+impl Visit<'_> {
+    fn ask(&self, agent: &dyn Agent, text: &str) -> Result<Result<HeardOf, Stopped>, Trouble> {
+        let ask = Ask {
+            role: self.role,
+            reporter: self.reporter,
+            unit: self.job.unit(),
+            attempt: self.job.attempt,
+            run: &self.shop.run,
+            prompt: text,
+            lane: &self.lane.work,
+        };
+        let command = self.command(agent.program(&ask));
+        let finished = match self.brake.run(&self.shop.spawner, command)? {
+            Ok(finished) => finished,
+            Err(stopped) => return Ok(Err(stopped)),
+        };
+        let stdout = finished.stdout.text()?;
+        let stderr = finished.stderr.text()?;
+        let answer = agent.answer(&ask, &Heard { stopped: ended(&finished), stdout: &stdout });
+        Ok(Ok(HeardOf { answer, ended: in_words(&finished), stdout, stderr }))
+    }
+
+    fn command(&self, program: Program) -> Command {
+        let mut env = Env::inherited();
+        for (name, value) in program.env {
+            env = env.set(name, value);
+        }
+        // The core watches the deadline; this is the limit of one process, should the core not be there to see it.
+        let wall = Duration::from_secs(24 * 3_600);
+        Command::new(program.program, &self.lane.work)
+            .args(program.args)
+            .env(env)
+            .stdin(Stdin::Bytes(program.stdin))
+            .stdout(Output::keep(KEPT_BYTES, KEPT_BYTES))
+            .stderr(Output::keep(KEPT_BYTES / 8, KEPT_BYTES / 8))
+            .limits(Limits {
+                wall: Some(wall),
+                idle: self.shop.setup.idle,
+                grace: self.shop.setup.grace,
+            })
+    }
+
+    /// What an agent that was stopped left in the lane must not pass for the work of the next: it is kept under a ref,
+    /// and the lane goes back to what is on record.
+    fn put_back(&self, edits: bool) -> Result<(), Trouble> {
+        let held = self.job.held.as_ref().unwrap_or(&self.lane.base);
+        if edits {
+            self.shop.store.rewind(self.lane, held, when(self.job.effect.since))?;
+        }
+        Ok(())
+    }
+
+    /// Looks at the lane, and reports.
+    fn report(&self, kept: Kept, edits: bool) -> Result<Done, Trouble> {
+        let at = when(self.job.effect.since);
+        let label = format!("{} {}", self.job.effect.name, self.job.id.0);
+        let mut snapshot = self.shop.store.snapshot(self.lane, &label, at)?;
+        let mut remarks = kept.remarks.clone();
+        remarks.extend(snapshot_remarks(&snapshot));
+        let mut files = Vec::new();
+        if snapshot.changed && !edits {
+            remarks.push(
+                "it changed files, which it may not: they were put back as they were".to_owned(),
+            );
+            let held = self.job.held.as_ref().unwrap_or(&self.lane.base);
+            let back = self.shop.store.rewind(self.lane, held, at)?;
+            snapshot.subject = back.subject;
+            snapshot.commit = held.clone();
+        } else if let Some(held) = &self.job.held {
+            let changes = self.shop.store.changes(held, &snapshot.commit)?;
+            files = changes.iter().map(|change| change.path.display().to_string()).collect();
+        }
+        let came = kept.came();
+        let note = Note::Answered {
+            effect: self.job.id,
+            unit: self.job.unit_owned(),
+            stage: self.job.effect.name.to_string(),
+            came: came.0.clone(),
+            ended: kept.ended.clone(),
+            stdout: BlobId::of(&kept.stdout).to_string(),
+            stderr: BlobId::of(&kept.stderr).to_string(),
+            remarks,
+            commit: Some(snapshot.commit.to_string()),
+            files,
+        };
+        let subject = if edits || self.job.effect.subject.is_none() {
+            Some(subject(&snapshot.subject))
+        } else {
+            self.job.effect.subject.clone()
+        };
+        let report = Report {
+            effect: self.job.id,
+            ended: came.1,
+            facts: kept.facts,
+            lists: kept.lists,
+            subject,
+            usage: kept.usage,
+        };
+        Ok(Done {
+            report,
+            paper: Paper { notes: vec![note], blobs: vec![kept.stdout, kept.stderr] },
+        })
+    }
+
+    /// Nobody knows what became of it: what it did to the lane is kept under a ref, and the lane goes back to where
+    /// the stage began.
+    fn lost(&self) -> Outcome {
+        let held = self.job.held.as_ref().unwrap_or(&self.lane.base);
+        let back = self.shop.store.rewind(self.lane, held, when(self.job.effect.since))?;
+        let kept = back.saved.map(|saved| saved.name);
+        let report = Report {
+            ended: windlass_core::run::Ended::Lost,
+            usage: Usage::UNKNOWN,
+            ..self.job.verdict("")
+        };
+        let notes = vec![Note::Lost { effect: self.job.id, kept }];
+        Ok(Ok(Done { report, paper: Paper { notes, blobs: Vec::new() } }))
+    }
+}
+
+fn snapshot_remarks(snapshot: &Snapshot) -> Vec<String> {
+    let nested = snapshot.nested.iter().map(|path| {
+        format!(
+            "{} is a repository of its own: its files were kept, its history was not",
+            path.display()
+        )
+    });
+    let left_out = snapshot.left_out.iter().map(|it| format!("left out: {it:?}"));
+    nested.chain(left_out).collect()
+}
+
+fn ended(finished: &Finished) -> Ended {
+    match finished.ending {
+        Ending::Exited(code) => Ended::Exited(code),
+        Ending::Signalled(signal) => Ended::Signalled(signal),
+        Ending::TimedOut(_) => Ended::TimedOut,
+        Ending::Stopped => Ended::TimedOut,
+    }
+}
+
+fn in_words(finished: &Finished) -> String {
+    match finished.ending {
+        Ending::Exited(code) => format!("exited with {code}"),
+        Ending::Signalled(signal) => format!("ended by signal {signal}"),
+        Ending::TimedOut(limit) => format!("took too long: {limit:?}"),
+        Ending::Stopped => "stopped".to_owned(),
+    }
+}
+
+/// What was heard, on disk: complete before anybody acts on it, so that an agent whose answer is there is not paid
+/// twice.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    verdict: Option<String>,
+    mishap: Option<Mishap>,
+    facts: std::collections::BTreeMap<String, windlass_core::value::Value>,
+    lists: std::collections::BTreeMap<String, Vec<windlass_core::run::Item>>,
+    usage: Usage,
+    remarks: Vec<String>,
+    ended: String,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+}
+
+const ANSWER: &str = "answer";
+
+impl Kept {
+    fn of(heard: HeardOf) -> Self {
+        let (verdict, mishap) = match heard.answer.came {
+            Came::Verdict(word) => (Some(word), None),
+            Came::Mishap(mishap) => (None, Some(mishap)),
+        };
+        Kept {
+            verdict,
+            mishap,
+            facts: heard.answer.facts,
+            lists: heard.answer.lists,
+            usage: heard.answer.usage,
+            remarks: heard.answer.remarks,
+            ended: heard.ended,
+            stdout: heard.stdout,
+            stderr: heard.stderr,
+        }
+    }
+
+    fn came(&self) -> (String, windlass_core::run::Ended) {
+        use windlass_core::run::Ended::{Mishap as Went, Verdict};
+        match (&self.verdict, self.mishap) {
+            (Some(word), _) => (word.clone(), Verdict(word.as_str().into())),
+            (None, mishap) => {
+                let mishap = mishap.unwrap_or(Mishap::Unknown);
+                (mishap.name().to_owned(), Went(mishap))
+            }
+        }
+    }
+
+    /// Whole or not at all.
+    fn write(&self, desk: &std::path::Path) -> Result<(), Trouble> {
+        let bytes = rmp_serde::to_vec_named(self)
+            .map_err(|_| Trouble::defect("an answer that cannot be kept"))?;
+        let (unfinished, finished) = (desk.join("answer.new"), desk.join(ANSWER));
+        let io = |error: std::io::Error| Trouble::io("write", &finished, &error);
+        fs::write(&unfinished, bytes).map_err(io)?;
+        fs::File::open(&unfinished).and_then(|file| file.sync_data()).map_err(io)?;
+        fs::rename(&unfinished, &finished).map_err(io)
+    }
+
+    fn read(desk: &std::path::Path) -> Option<Self> {
+        rmp_serde::from_slice(&fs::read(desk.join(ANSWER)).ok()?).ok()
+    }
+}

@@ -1,0 +1,70 @@
+//! Lands: moves the target branch to what was checked, or says why it cannot be.
+
+use windlass_core::workflow::Land;
+use windlass_repo::{Landing, Oid, Request, Target};
+
+use super::{Job, save, subject};
+use crate::entry::Note;
+use crate::message::{Done, Paper, Trouble};
+use crate::shop::{Shop, when};
+
+pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Result<Done, Trouble> {
+    let Some(base) = &job.base else { return Err(Trouble::defect("a landing without a base")) };
+    let Some(checked) = &job.effect.subject else {
+        return Err(Trouble::defect("a landing of nobody knows what"));
+    };
+    let at = when(job.effect.since);
+    let lane = shop.lane(job.effect.lane, job.unit(), base, at)?;
+    let tree = Oid::parse(&checked.tree).map_err(|_| Trouble::defect("a tree that is none"))?;
+    // The base is the one on record, not the lane's: a lane that was rebuilt just before a crash must not pass for
+    // one that was checked there.
+    let landing = shop.store.land(&Request {
+        run: shop.run.clone(),
+        branch: shop.setup.target.clone(),
+        target: Target::There,
+        how: how_in_git(how),
+        base: base.clone(),
+        head: shop.store.head(&lane)?,
+        tree,
+        picks: Vec::new(),
+        message: save::message(None, job, &[]),
+        author: shop.setup.author.clone(),
+        when: at,
+    })?;
+    let branch = shop.setup.target.to_string();
+    let landed = |commit: Oid, waits| {
+        let (effect, unit) = (job.id, job.unit_owned());
+        let note = Note::Landed { effect, unit, commit: commit.to_string(), branch, waits };
+        job.done("landed", Paper { notes: vec![note], blobs: Vec::new() })
+    };
+    match landing {
+        Landing::Landed { commit, .. } => Ok(landed(commit, None)),
+        Landing::Waiting { commit, command, .. } => Ok(landed(commit, Some(command))),
+        Landing::Moved { tip, .. } => rebuilt(shop, job, "moved", &tip),
+        Landing::Conflict { tip, .. } => rebuilt(shop, job, "conflict", &tip),
+    }
+}
+
+/// Puts the lane on the branch's new tip; where that does not go cleanly the files have both sides in them.
+fn rebuilt(shop: &Shop, job: &Job, word: &str, tip: &Oid) -> Result<Done, Trouble> {
+    let at = when(job.effect.since);
+    let lane = shop.lane(job.effect.lane, job.unit(), tip, at)?;
+    let rebuilt = shop.store.rebase(&lane, tip, at)?;
+    let snapshot = shop.store.snapshot(&lane, &format!("{} {}", job.effect.name, job.id.0), at)?;
+    let notes = vec![
+        Note::Based { unit: job.unit_owned(), base: tip.to_string() },
+        Note::Saved { effect: job.id, unit: job.unit_owned(), commit: snapshot.commit.to_string() },
+    ];
+    let mut done = job.done(word, Paper { notes, blobs: Vec::new() });
+    done.report.subject = Some(subject(&rebuilt.subject));
+    Ok(done)
+}
+
+fn how_in_git(how: Land) -> windlass_repo::Land {
+    match how {
+        Land::FastForward => windlass_repo::Land::FastForward,
+        Land::Merge => windlass_repo::Land::Merge,
+        Land::CherryPick => windlass_repo::Land::CherryPick,
+        Land::Commit => windlass_repo::Land::Commit,
+    }
+}

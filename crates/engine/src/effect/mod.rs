@@ -1,0 +1,147 @@
+//! Effects: what each kind does. Every one is a blocking function on a thread of its own.
+//!
+//! Each comes to a [`Done`], is [`Stopped`] because nobody wants it any more, or meets [`Trouble`]: something about
+//! the world (a full disk, a git that fails) that is neither the agent's doing nor the work's, and that stops the run
+//! with a message instead of being charged to anybody.
+
+mod check;
+mod invoke;
+mod land;
+mod read;
+mod save;
+mod tell;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use windlass_core::run::{Effect, EffectId, EffectKind, Ended, Report, Subject, Usage};
+use windlass_repo::Oid;
+
+use crate::entry::Note;
+use crate::message::{Done, Paper, Trouble};
+use crate::shop::{Brake, Shop, Stopped};
+
+/// An effect to be done, with what the run and its books know about it.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Its id.
+    pub id: EffectId,
+    /// What.
+    pub effect: Effect,
+    /// The unit's title.
+    pub title: Option<Arc<str>>,
+    /// The commit that the unit's lane started from, if it has started.
+    pub base: Option<Oid>,
+    /// The commit that holds what the lane held when we looked last.
+    pub held: Option<Oid>,
+    /// The how-manieth attempt at its stage it is, from 1.
+    pub attempt: u32,
+    /// What was said before, what checks printed, and the like, by name.
+    pub artifacts: Vec<(String, String)>,
+    /// It was under way when an earlier process went away.
+    pub again: bool,
+}
+
+/// How an effect ends.
+pub type Outcome = Result<Result<Done, Stopped>, Trouble>;
+
+/// Does it.
+pub fn perform(shop: &Shop, mut job: Job, brake: &Brake) -> Outcome {
+    let lane = match job.effect.kind {
+        EffectKind::Read { .. } | EffectKind::Tell { .. } => InLane::Not,
+        EffectKind::Invoke { edits: false, .. } | EffectKind::Check { .. } => InLane::Looks,
+        EffectKind::Invoke { .. } | EffectKind::Save { .. } | EffectKind::Land { .. } => {
+            InLane::Changes
+        }
+    };
+    let turn = shop.turn(job.effect.lane);
+    let (mut looks, mut changes) = (None, None);
+    match lane {
+        InLane::Not => {}
+        InLane::Looks => looks = Some(turn.read()),
+        InLane::Changes => changes = Some(turn.write()),
+    }
+    // Held until the effect is over.
+    let _turn = (looks, changes);
+    if brake.is_pulled() {
+        return Ok(Err(Stopped));
+    }
+    if lane != InLane::Not && job.base.is_none() {
+        match based(shop, &job)? {
+            Ok(base) => {
+                job.held = Some(base.clone());
+                job.base = Some(base);
+            }
+            Err(stopped) => return Ok(Err(stopped)),
+        }
+    }
+    let job = &job;
+    match &job.effect.kind {
+        EffectKind::Invoke { role, agent, edits, .. } => {
+            invoke::invoke(shop, job, role, agent.as_deref(), *edits, brake)
+        }
+        EffectKind::Check { names, expect_fail } => {
+            check::check(shop, job, names, *expect_fail, brake)
+        }
+        EffectKind::Read { name } => read::read(shop, job, name).map(Ok),
+        EffectKind::Save { how, label, trailers, .. } => {
+            save::save(shop, job, *how, label.as_deref(), trailers).map(Ok)
+        }
+        EffectKind::Land { how, .. } => land::land(shop, job, *how).map(Ok),
+        EffectKind::Tell { names } => tell::tell(shop, job, names).map(Ok),
+    }
+}
+
+/// What an effect has to do with its lane.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum InLane {
+    Not,
+    Looks,
+    Changes,
+}
+
+/// A unit begins where the target branch is by then, and that is written down before anything is built on it.
+fn based(shop: &Shop, job: &Job) -> Result<Result<Oid, Stopped>, Trouble> {
+    let heads = shop.store.sync()?;
+    let Some(tip) = heads.tip(&shop.setup.target) else {
+        let what = format!(
+            "the branch `{}` is gone: create it again, or name another one in windlass.toml",
+            shop.setup.target
+        );
+        return Err(Trouble { what });
+    };
+    let notes = vec![Note::Based { unit: job.unit_owned(), base: tip.to_string() }];
+    let written = shop.write_down(Paper { notes, blobs: Vec::new() });
+    Ok(written.map(|()| tip.clone()))
+}
+
+impl Job {
+    fn unit(&self) -> Option<&str> {
+        self.effect.unit.as_deref()
+    }
+
+    fn unit_owned(&self) -> Option<String> {
+        self.effect.unit.as_ref().map(ToString::to_string)
+    }
+
+    /// A report with nothing but a verdict.
+    fn verdict(&self, word: &str) -> Report {
+        Report {
+            effect: self.id,
+            ended: Ended::Verdict(word.into()),
+            facts: BTreeMap::new(),
+            lists: BTreeMap::new(),
+            subject: self.effect.subject.clone(),
+            usage: Usage::NONE,
+        }
+    }
+
+    fn done(&self, word: &str, paper: Paper) -> Done {
+        Done { report: self.verdict(word), paper }
+    }
+}
+
+/// A subject as the core knows it.
+pub(crate) fn subject(of: &windlass_repo::Subject) -> Subject {
+    Subject { tree: of.tree.as_str().into(), change: of.change.as_str().into() }
+}

@@ -1,0 +1,427 @@
+//! The one loop: takes what reaches it, lets the core decide, writes that down, and then does what is wanted.
+//!
+//! Nothing is done on the strength of what is not in the journal yet. Nothing here polls: the loop sleeps until a
+//! message comes or the run's next deadline is due.
+
+use std::collections::BTreeSet;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+
+use serde::{Deserialize, Serialize};
+use windlass_core::run::{
+    Answer, Broken, EffectId, Input, Recorded, Refused, Run, Stamp, Standing, Subject, decide,
+};
+use windlass_journal::{Batch, BlobId, Journal, RunId};
+
+use crate::books::Books;
+use crate::clock::{Clock, wall_ms};
+use crate::entry::{Entry, Note, Noted, Unreadable};
+use crate::gate;
+use crate::message::{Done, Face, Hands, Message, Paper, Patience, Trouble};
+
+/// So many entries between two snapshots.
+const SNAPSHOT_EVERY: u64 = 500;
+
+/// How a run is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// It stands so, and nothing more can be done now.
+    Standing(Standing),
+    /// The process was asked to end; the run goes on when it is resumed.
+    Interrupted,
+}
+
+/// Why the loop cannot go on. Nothing that was acknowledged is lost.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The journal cannot be written or read.
+    #[error(transparent)]
+    Journal(#[from] windlass_journal::Error),
+    /// What it holds makes no run.
+    #[error(transparent)]
+    Broken(#[from] Broken),
+    /// An entry of it cannot be read.
+    #[error(transparent)]
+    Entry(#[from] Unreadable),
+    /// The core refused what it may not refuse.
+    #[error("the run cannot go on: {0}")]
+    Refused(#[from] Refused),
+    /// Something about the world that is neither an agent's doing nor the work's. The run goes on when it is resumed.
+    #[error("{0}")]
+    Trouble(#[from] Trouble),
+    /// Everybody who could have sent something is gone.
+    #[error("the loop has been left alone: this is a defect of Windlass, please report it")]
+    Alone,
+}
+
+/// A run with its journal.
+pub struct Engine<'j> {
+    journal: &'j Journal,
+    id: RunId,
+    run: Run,
+    books: Books,
+    /// Entries in the journal.
+    entries: u64,
+    snapshot_at: u64,
+    clock: Clock,
+    /// What is not written down yet.
+    batch: Vec<Entry>,
+    blobs: Vec<Vec<u8>>,
+}
+
+/// The name of the form that snapshots have: another version of a run is another form.
+const SNAPSHOT: &str = concat!("run-", env!("CARGO_PKG_VERSION"));
+
+/// What a snapshot holds.
+#[derive(Serialize, Deserialize)]
+struct Frozen {
+    run: Run,
+    books: Books,
+    at: Stamp,
+}
+
+/// A run in the making: from a snapshot on, or from the very beginning.
+enum Folding {
+    Run(Box<Run>),
+    Events(Vec<Recorded>),
+}
+
+impl<'j> Engine<'j> {
+    /// Begins a run: what `start` of the core decided is written down first.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written down.
+    pub fn begin(
+        journal: &'j Journal,
+        id: RunId,
+        meta: &[u8],
+        events: Vec<Recorded>,
+    ) -> Result<Self, EngineError> {
+        let run = windlass_core::run::fold(&events)?;
+        let at = events.last().map_or(Stamp::default(), |last| last.at);
+        let entries: Vec<Entry> =
+            events.into_iter().map(|event| Entry::Event(Box::new(event))).collect();
+        let mut bytes = Vec::new();
+        for entry in &entries {
+            bytes.push(entry.bytes()?);
+        }
+        let count = bytes.len() as u64;
+        let mut batch = Batch::new(wall_ms());
+        batch.create_run(id.clone(), meta.to_vec()).append(id.clone(), 0, bytes);
+        journal.commit(&batch)?;
+        Ok(Engine {
+            journal,
+            id,
+            run,
+            books: Books::default(),
+            entries: count,
+            snapshot_at: count,
+            clock: Clock::from(at),
+            batch: Vec::new(),
+            blobs: Vec::new(),
+        })
+    }
+
+    /// Takes a run up from its journal.
+    ///
+    /// # Errors
+    ///
+    /// When the journal is damaged or makes no run.
+    pub fn resume(journal: &'j Journal, id: RunId) -> Result<Self, EngineError> {
+        let frozen = journal.latest_snapshot(&id, SNAPSHOT).and_then(|snapshot| {
+            // A snapshot is a convenience: one that cannot be read is as if there were none.
+            let frozen: Frozen = rmp_serde::from_slice(&snapshot.bytes).ok()?;
+            Some((snapshot.seq, frozen))
+        });
+        let (from, mut folding, mut books, mut last) = match frozen {
+            // It stands for all entries up to and with the one it is numbered by.
+            Some((seq, Frozen { run, books, at })) => {
+                (seq + 1, Folding::Run(Box::new(run)), books, at)
+            }
+            None => (0, Folding::Events(Vec::new()), Books::default(), Stamp::default()),
+        };
+        let mut entries = from;
+        for entry in journal.read(&id, from)? {
+            let entry = entry?;
+            entries = entry.seq + 1;
+            match Entry::read(&entry.bytes)? {
+                Entry::Note(noted) => {
+                    last = noted.at;
+                    books.enter(&noted.note);
+                }
+                Entry::Event(recorded) => {
+                    last = recorded.at;
+                    match &mut folding {
+                        Folding::Run(run) => run.evolve(&recorded),
+                        Folding::Events(events) => events.push(*recorded),
+                    }
+                }
+            }
+        }
+        let run = match folding {
+            Folding::Run(run) => *run,
+            Folding::Events(events) => windlass_core::run::fold(&events)?,
+        };
+        Ok(Engine {
+            journal,
+            id,
+            run,
+            books,
+            entries,
+            snapshot_at: from,
+            clock: Clock::from(last),
+            batch: Vec::new(),
+            blobs: Vec::new(),
+        })
+    }
+
+    /// The run as it is.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// What the notes add up to.
+    pub fn books(&self) -> &Books {
+        &self.books
+    }
+
+    /// The time now.
+    pub fn now(&self) -> Stamp {
+        self.clock.now()
+    }
+
+    /// Lets the core decide, without doing anything about it yet.
+    ///
+    /// # Errors
+    ///
+    /// What the core refuses.
+    pub fn decide(&mut self, input: Input) -> Result<(), Refused> {
+        for recorded in decide(&self.run, self.clock.now(), input)? {
+            self.run.evolve(&recorded);
+            self.batch.push(Entry::Event(Box::new(recorded)));
+        }
+        Ok(())
+    }
+
+    /// Takes a person's answer, with everything that they were shown and what they changed by hand.
+    ///
+    /// # Errors
+    ///
+    /// What the core refuses.
+    pub fn answer(
+        &mut self,
+        mut answer: Answer,
+        changed: Option<(Subject, Paper)>,
+    ) -> Result<(), Refused> {
+        let Some(gate) = self.run.gate(answer.gate) else {
+            return Err(Refused::NoSuchGate(answer.gate));
+        };
+        let shown = gate::shown(&gate).into_bytes();
+        let digest = BlobId::of(&shown).to_string();
+        answer.shown = digest.as_str().into();
+        let (subject, paper) = changed.unzip();
+        answer.subject = subject;
+        self.decide(Input::Answer(answer))?;
+        self.note(Paper {
+            notes: vec![Note::Shown { gate: gate.id, shown: digest }],
+            blobs: vec![shown],
+        });
+        self.note(paper.unwrap_or_default());
+        Ok(())
+    }
+
+    /// Writes something down with what is decided next.
+    pub fn note(&mut self, paper: Paper) {
+        let at = self.clock.now();
+        for note in paper.notes {
+            self.books.enter(&note);
+            self.batch.push(Entry::Note(Box::new(Noted { note, at })));
+        }
+        self.blobs.extend(paper.blobs);
+    }
+
+    /// Makes everything decided so far durable, and only then shows it.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be written: then nothing may be done on its strength.
+    pub fn commit(&mut self, face: &mut dyn Face) -> Result<(), EngineError> {
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        let mut batch = Batch::new(wall_ms());
+        for blob in self.blobs.drain(..) {
+            batch.blob(self.journal.stage(&blob)?);
+        }
+        let mut bytes = Vec::new();
+        for entry in &self.batch {
+            bytes.push(entry.bytes()?);
+        }
+        let count = bytes.len() as u64;
+        batch.append(self.id.clone(), self.entries, bytes);
+        if self.entries + count >= self.snapshot_at + SNAPSHOT_EVERY
+            && let Ok(frozen) = self.frozen()
+        {
+            batch.snapshot(self.id.clone(), SNAPSHOT, frozen);
+            self.snapshot_at = self.entries + count;
+        }
+        self.journal.commit(&batch)?;
+        self.entries += count;
+        for entry in std::mem::take(&mut self.batch) {
+            face.entry(&entry, &self.run);
+        }
+        Ok(())
+    }
+
+    fn frozen(&self) -> Result<Vec<u8>, rmp_serde::encode::Error> {
+        let (run, books) = (self.run.clone(), self.books.clone());
+        rmp_serde::to_vec_named(&Frozen { run, books, at: self.clock.now() })
+    }
+
+    /// Goes on until nothing more can be done.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be written. What was acknowledged is safe; the run can be resumed.
+    pub fn drive(
+        &mut self,
+        inbox: Receiver<Message>,
+        hands: &mut dyn Hands,
+        face: &mut dyn Face,
+    ) -> Result<Left, EngineError> {
+        let left = self.cycle(&inbox, hands, face);
+        // Whoever waits for the loop must not wait any longer: nobody will answer.
+        drop(inbox);
+        hands.down();
+        left
+    }
+
+    fn cycle(
+        &mut self,
+        inbox: &Receiver<Message>,
+        hands: &mut dyn Hands,
+        face: &mut dyn Face,
+    ) -> Result<Left, EngineError> {
+        let mut in_flight: BTreeSet<EffectId> = BTreeSet::new();
+        loop {
+            self.commit(face)?;
+            self.reconcile(&mut in_flight, hands);
+            let standing = self.run.standing();
+            if standing.exit_code().is_some() {
+                let gates = self.run.gates();
+                let may_come =
+                    standing == Standing::Waiting && face.waits(&gates) == Patience::Wait;
+                if !may_come {
+                    return Ok(Left::Standing(standing));
+                }
+            }
+            let Some(message) = self.next(inbox)? else {
+                self.decide(Input::Tick)?;
+                continue;
+            };
+            // Whatever else has come meanwhile shares the append.
+            let more = std::iter::from_fn(|| inbox.try_recv().ok());
+            let mut replies = Vec::new();
+            for message in std::iter::once(message).chain(more) {
+                match message {
+                    Message::Interrupt => {
+                        self.commit(face)?;
+                        return Ok(Left::Interrupted);
+                    }
+                    Message::Done(done) => {
+                        hands.over(done.report.effect);
+                        self.done(*done, &mut in_flight);
+                    }
+                    Message::Trouble(id, trouble) => {
+                        hands.over(id);
+                        if in_flight.remove(&id) {
+                            self.commit(face)?;
+                            return Err(trouble.into());
+                        }
+                    }
+                    Message::Note(paper, written) => {
+                        self.note(*paper);
+                        replies.push(Reply::Written(written));
+                    }
+                    Message::Answer(answer, reply) => {
+                        let unit = self.run.gate(answer.gate).and_then(|gate| gate.unit);
+                        let changed = match unit {
+                            Some(unit) => hands.by_hand(&unit, &self.books, self.clock.now())?,
+                            None => None,
+                        };
+                        let taken = self.answer(*answer, changed);
+                        replies.push(Reply::Taken(taken, reply));
+                    }
+                    Message::Wish { who, wish, reply } => {
+                        let wish = Input::Control { who: who.into(), wish: *wish };
+                        let taken = self.decide(wish);
+                        replies.push(Reply::Taken(taken, reply));
+                    }
+                }
+            }
+            self.commit(face)?;
+            // Nobody is told that something was taken before it is durable.
+            replies.into_iter().for_each(Reply::send);
+        }
+    }
+
+    /// The next message, or `None` when the next deadline is due.
+    fn next(&self, inbox: &Receiver<Message>) -> Result<Option<Message>, EngineError> {
+        let Some(due) = self.run.next_deadline() else {
+            return inbox.recv().map(Some).map_err(|_| EngineError::Alone);
+        };
+        match inbox.recv_timeout(self.clock.until(due)) {
+            Ok(message) => Ok(Some(message)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(EngineError::Alone),
+        }
+    }
+
+    fn done(&mut self, done: Done, in_flight: &mut BTreeSet<EffectId>) {
+        let id = done.report.effect;
+        in_flight.remove(&id);
+        // What was cancelled may still report: the core calls that stale, and its notes are worth keeping.
+        self.note(done.paper);
+        let _stale = self.decide(Input::Report(done.report));
+    }
+
+    /// Starts what is wanted and not in flight, ends what is in flight and not wanted.
+    fn reconcile(&mut self, in_flight: &mut BTreeSet<EffectId>, hands: &mut dyn Hands) {
+        let wanted: BTreeSet<EffectId> = self.run.wanted().collect();
+        for id in in_flight.difference(&wanted) {
+            hands.cancel(*id);
+        }
+        for id in wanted.difference(in_flight) {
+            if let Some(effect) = self.run.want(*id) {
+                hands.start(*id, effect, &self.run, &self.books);
+            }
+        }
+        *in_flight = wanted;
+    }
+
+    /// What a later process has to know about this one.
+    pub fn taken_up(&mut self, target: &str) {
+        let note = Note::TakenUp {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            target: target.to_owned(),
+        };
+        self.note(Paper { notes: vec![note], blobs: Vec::new() });
+    }
+}
+
+/// What somebody waits for.
+enum Reply {
+    Written(std::sync::mpsc::Sender<()>),
+    Taken(Result<(), Refused>, std::sync::mpsc::Sender<Result<(), Refused>>),
+}
+
+impl Reply {
+    fn send(self) {
+        // Whoever asked may have gone away: what was decided stands all the same.
+        let _ = match self {
+            Reply::Written(to) => to.send(()).is_ok(),
+            Reply::Taken(taken, to) => to.send(taken).is_ok(),
+        };
+    }
+}

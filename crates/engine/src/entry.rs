@@ -1,0 +1,246 @@
+//! What a run's journal holds: the core's events, and the shell's notes, in one chain.
+//!
+//! An event is a decision, and a run is what its events fold to. A note is what the shell saw and did: it never
+//! changes a decision, but people and prompts look at it, and an effect that is done again finds its own traces in it.
+
+use serde::{Deserialize, Serialize};
+use windlass_core::run::{EffectId, GateId, Recorded, Stamp};
+
+/// An entry of the journal.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry {
+    /// The core's.
+    Event(Box<Recorded>),
+    /// The shell's.
+    Note(Box<Noted>),
+}
+
+/// A note and when it was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Noted {
+    /// What.
+    #[serde(flatten)]
+    pub note: Note,
+    /// When.
+    pub at: Stamp,
+}
+
+/// What the shell saw or did. Blobs are named by their digest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "note", rename_all = "snake_case")]
+pub enum Note {
+    /// A process took the run up.
+    TakenUp {
+        /// Its version of Windlass.
+        version: String,
+        /// Its process.
+        pid: u32,
+        /// The branch that landings go to.
+        target: String,
+    },
+    /// A unit's lane starts from this commit.
+    Based {
+        /// The unit; the run's own lane has none.
+        unit: Option<String>,
+        /// The commit.
+        base: String,
+    },
+    /// An agent was asked.
+    Asked {
+        /// For this effect.
+        effect: EffectId,
+        /// The unit.
+        unit: Option<String>,
+        /// The stage.
+        stage: String,
+        /// The role.
+        role: String,
+        /// The agent.
+        agent: String,
+        /// The how-manieth attempt it is.
+        attempt: u32,
+        /// The prompt.
+        prompt: String,
+    },
+    /// An agent answered, or failed to.
+    Answered {
+        /// For this effect.
+        effect: EffectId,
+        /// The unit.
+        unit: Option<String>,
+        /// The stage.
+        stage: String,
+        /// What it came to.
+        came: String,
+        /// How its process ended.
+        ended: String,
+        /// What it printed.
+        stdout: String,
+        /// What it printed on standard error.
+        stderr: String,
+        /// What a person should know about it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        remarks: Vec<String>,
+        /// The commit that holds what the lane held afterwards.
+        commit: Option<String>,
+        /// Files that it changed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<String>,
+    },
+    /// A check was run.
+    Checked {
+        /// For this effect.
+        effect: EffectId,
+        /// The unit.
+        unit: Option<String>,
+        /// The check.
+        name: String,
+        /// The tree it ran on.
+        tree: String,
+        /// The command.
+        command: Option<String>,
+        /// What it came to.
+        came: Check,
+        /// What it printed.
+        output: Option<String>,
+    },
+    /// A check was run on the base, to tell what failed before.
+    BaseChecked {
+        /// The check.
+        name: String,
+        /// The commit.
+        base: String,
+        /// The command.
+        command: String,
+        /// What it came to.
+        came: Check,
+        /// What it printed.
+        output: String,
+    },
+    /// Something was saved in a lane.
+    Saved {
+        /// For this effect.
+        effect: EffectId,
+        /// The unit.
+        unit: Option<String>,
+        /// The commit.
+        commit: String,
+    },
+    /// A landing.
+    Landed {
+        /// For this effect.
+        effect: EffectId,
+        /// The unit.
+        unit: Option<String>,
+        /// The commit.
+        commit: String,
+        /// The branch.
+        branch: String,
+        /// It could not be brought into the checkout, and waits: how to take it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        waits: Option<String>,
+    },
+    /// Somebody was told something.
+    Told {
+        /// For this effect.
+        effect: EffectId,
+        /// Which tell.
+        name: String,
+        /// What was told.
+        text: String,
+    },
+    /// What was shown with a question, by digest: an answer names it.
+    Shown {
+        /// The gate.
+        gate: GateId,
+        /// What was shown.
+        shown: String,
+    },
+    /// A person changed what a unit's lane holds.
+    ByHand {
+        /// The unit.
+        unit: String,
+        /// The commit that holds it now.
+        commit: String,
+    },
+    /// Nobody knows what became of an effect: Windlass went away meanwhile.
+    Lost {
+        /// Which.
+        effect: EffectId,
+        /// Where its edits are kept, if it made any.
+        kept: Option<String>,
+    },
+}
+
+/// What a check came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Check {
+    /// Its command exited with 0.
+    Pass,
+    /// It did not.
+    Fail,
+    /// It does not on the base either: not this work's doing.
+    FailedBefore,
+    /// There is no such command.
+    Skipped,
+}
+
+/// An entry that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("an entry of the journal cannot be read: {0}")]
+pub struct Unreadable(#[from] serde_json::Error);
+
+/// What a note's bytes begin with: no event does.
+const NOTE: &[u8] = b"{\"note\":";
+
+impl Entry {
+    /// The bytes that go into the journal.
+    ///
+    /// # Errors
+    ///
+    /// None that could happen: every entry can be written as JSON.
+    pub fn bytes(&self) -> Result<Vec<u8>, Unreadable> {
+        Ok(match self {
+            Entry::Event(recorded) => serde_json::to_vec(recorded)?,
+            Entry::Note(noted) => serde_json::to_vec(noted)?,
+        })
+    }
+
+    /// Reads an entry.
+    ///
+    /// # Errors
+    ///
+    /// When it is neither an event nor a note that this version knows.
+    pub fn read(bytes: &[u8]) -> Result<Self, Unreadable> {
+        Ok(if bytes.starts_with(NOTE) {
+            Entry::Note(serde_json::from_slice(bytes)?)
+        } else {
+            Entry::Event(serde_json::from_slice(bytes)?)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_core::{run::Event, workflow::RunOutcome};
+
+    use super::*;
+
+    #[test]
+    fn entries_survive_being_written_down() {
+        let at = Stamp { mono_ms: 1, wall_ms: 2 };
+        let note = Note::Based { unit: Some("a".into()), base: "0123".into() };
+        let event = Event::Ended { outcome: RunOutcome::Done };
+        for entry in [
+            Entry::Note(Box::new(Noted { note, at })),
+            Entry::Event(Box::new(Recorded { seq: 7, at, event })),
+        ] {
+            let bytes = entry.bytes().unwrap();
+            assert_eq!(Entry::read(&bytes).unwrap(), entry);
+            assert_eq!(bytes.starts_with(NOTE), matches!(entry, Entry::Note(_)));
+        }
+        assert!(Entry::read(b"{}").is_err());
+        assert!(Entry::read(b"{\"note\":\"unheard_of\"}").is_err());
+    }
+}

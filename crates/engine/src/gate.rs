@@ -1,0 +1,54 @@
+//! Gates: what a person is shown, which goes on record with their answer, and what they changed by hand meanwhile.
+
+use windlass_core::run::{OpenGate, Stamp, Subject};
+use windlass_repo::{Oid, Store};
+
+use crate::entry::Note;
+use crate::message::{Paper, Trouble};
+use crate::shop::when;
+
+/// Everything that a question shows.
+pub fn shown(gate: &OpenGate) -> String {
+    let mut text = format!("{}\n", gate.question);
+    if let Some(unit) = &gate.unit {
+        text.push_str(&format!("unit: {unit}\n"));
+    }
+    for (name, fired) in &gate.concerns {
+        let fired = match fired {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "unknown",
+        };
+        text.push_str(&format!("concern {name}: {fired}\n"));
+    }
+    for option in &gate.options {
+        let about = option.about.as_deref().map_or(String::new(), |about| format!(": {about}"));
+        text.push_str(&format!("{} = {}{about}\n", option.key, option.label));
+    }
+    text
+}
+
+/// What a person changed in a unit's lane since it was looked at last ("fix manually and continue"): an attributed
+/// commit, and a new subject that has to be proved like any other work.
+pub fn by_hand(
+    store: &Store,
+    run: &str,
+    unit: &str,
+    base: &Oid,
+    since: Stamp,
+) -> Result<Option<(Subject, Paper)>, Trouble> {
+    let owner = Some((run.to_owned(), unit.to_owned()));
+    let Some(found) = store.lanes()?.into_iter().find(|lane| lane.owner == owner) else {
+        return Ok(None);
+    };
+    let lane = store.ensure_lane(found.number, base, run, unit, when(since))?;
+    let snapshot = store.snapshot(&lane, "by hand", when(since))?;
+    if !snapshot.changed {
+        return Ok(None);
+    }
+    let author = store.repository().identity()?;
+    let made = store.checkpoint(&lane, "Changed by hand", &author, when(since))?;
+    let subject = crate::effect::subject(&made.subject);
+    let note = Note::ByHand { unit: unit.to_owned(), commit: made.commit.to_string() };
+    Ok(Some((subject, Paper { notes: vec![note], blobs: Vec::new() })))
+}

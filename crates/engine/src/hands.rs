@@ -1,0 +1,166 @@
+//! The hands of the loop: a thread for each effect in flight.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use windlass_core::run::{Effect, EffectId, EffectKind, Run, Stamp, Subject};
+use windlass_journal::Journal;
+use windlass_repo::Oid;
+
+use crate::books::Books;
+use crate::effect::{Job, perform};
+use crate::entry::Check;
+use crate::gate;
+use crate::message::{Hands, Message, Paper, Trouble};
+use crate::shop::{Brake, Shop};
+
+/// Does what is wanted, each effect on a thread of its own.
+pub struct Workers<'j> {
+    shop: Arc<Shop>,
+    journal: &'j Journal,
+    /// Effects that were wanted when this process took the run up: nobody knows how far they came.
+    inherited: std::collections::BTreeSet<EffectId>,
+    under_way: BTreeMap<EffectId, (Brake, JoinHandle<()>)>,
+}
+
+/// So much of an output is shown to an agent.
+const SHOWN_BYTES: usize = 16 * 1024;
+
+impl<'j> Workers<'j> {
+    /// Hands for a run that was just begun, or taken up again.
+    pub fn new(shop: Arc<Shop>, journal: &'j Journal, run: &Run) -> Self {
+        let inherited = run.wanted().collect();
+        Workers { shop, journal, inherited, under_way: BTreeMap::new() }
+    }
+
+    /// Hands for a run that has just begun: nothing was under way before.
+    pub fn fresh(shop: Arc<Shop>, journal: &'j Journal) -> Self {
+        Workers { shop, journal, inherited: Default::default(), under_way: BTreeMap::new() }
+    }
+
+    fn job(&mut self, id: EffectId, effect: Effect, run: &Run, books: &Books) -> Job {
+        let unit = effect.unit.as_deref();
+        let oid = |text: Option<&str>| text.and_then(|text| Oid::parse(text).ok());
+        let title = unit.and_then(|unit| run.unit_named(unit)).map(|unit| unit.title);
+        let attempt = books.attempts(unit, &effect.name).len() + 1;
+        let artifacts = match &effect.kind {
+            EffectKind::Invoke { role, .. } => self.artifacts(role, &effect, books),
+            _ => Vec::new(),
+        };
+        Job {
+            id,
+            title,
+            base: oid(books.base(unit)),
+            held: oid(books.held(unit)),
+            attempt: u32::try_from(attempt).unwrap_or(u32::MAX),
+            artifacts,
+            again: self.inherited.remove(&id),
+            effect,
+        }
+    }
+
+    /// What a role gets to see: what the stage names, or else the role itself, or else what went before.
+    fn artifacts(&self, role: &str, effect: &Effect, books: &Books) -> Vec<(String, String)> {
+        let role = self.shop.setup.role(role);
+        let usual = ["attempts".to_owned(), "check-output".to_owned()];
+        let names = match (effect.sees.as_slice(), role.sees.as_slice()) {
+            ([], []) => &usual[..],
+            ([], own) => own,
+            (named, _) => named,
+        };
+        let unit = effect.unit.as_deref();
+        let mut artifacts = Vec::new();
+        for name in names {
+            let text = match name.as_str() {
+                "attempts" => self.attempts(books, unit, &effect.name),
+                "check-output" => self.check_output(books, unit),
+                _ => String::new(),
+            };
+            if !text.is_empty() {
+                artifacts.push((name.clone(), text));
+            }
+        }
+        artifacts
+    }
+
+    fn attempts(&self, books: &Books, unit: Option<&str>, stage: &str) -> String {
+        let mut text = String::new();
+        for (at, attempt) in books.attempts(unit, stage).iter().enumerate() {
+            text.push_str(&format!("Attempt {}: {}\n", at + 1, attempt.came));
+            for remark in &attempt.remarks {
+                text.push_str(&format!("- {remark}\n"));
+            }
+        }
+        text
+    }
+
+    fn check_output(&self, books: &Books, unit: Option<&str>) -> String {
+        let mut text = String::new();
+        for (name, checked) in books.checks(unit) {
+            if checked.came != Check::Fail {
+                continue;
+            }
+            let output = checked.output.as_deref().and_then(|id| id.parse().ok());
+            let output = output.and_then(|id| self.journal.get(id).ok()).unwrap_or_default();
+            let output = String::from_utf8_lossy(&output);
+            let from = output.ceil_char_boundary(output.len().saturating_sub(SHOWN_BYTES));
+            text.push_str(&format!(
+                "`{name}` failed:\n\n```\n{}\n```\n",
+                output[from..].trim_end()
+            ));
+        }
+        text
+    }
+}
+
+impl Hands for Workers<'_> {
+    fn start(&mut self, id: EffectId, effect: Effect, run: &Run, books: &Books) {
+        let job = self.job(id, effect, run, books);
+        let (shop, brake) = (self.shop.clone(), Brake::default());
+        let own = brake.clone();
+        let thread = std::thread::spawn(move || {
+            let message = match perform(&shop, job, &own) {
+                Ok(Ok(done)) => Message::Done(Box::new(done)),
+                Ok(Err(_stopped)) => return,
+                Err(trouble) => Message::Trouble(id, trouble),
+            };
+            // The loop may have ended meanwhile; then nobody is there to be told.
+            let _ = shop.inbox.send(message);
+        });
+        self.under_way.insert(id, (brake, thread));
+    }
+
+    fn by_hand(
+        &mut self,
+        unit: &str,
+        books: &Books,
+        since: Stamp,
+    ) -> Result<Option<(Subject, Paper)>, Trouble> {
+        let Some(base) = books.base(Some(unit)).and_then(|base| Oid::parse(base).ok()) else {
+            return Ok(None);
+        };
+        gate::by_hand(&self.shop.store, &self.shop.run, unit, &base, since)
+    }
+
+    fn cancel(&mut self, id: EffectId) {
+        if let Some((brake, _)) = self.under_way.get(&id) {
+            brake.pull();
+        }
+    }
+
+    fn over(&mut self, id: EffectId) {
+        if let Some((_, thread)) = self.under_way.remove(&id) {
+            let _ = thread.join();
+        }
+    }
+
+    fn down(&mut self) {
+        for (brake, _) in self.under_way.values() {
+            brake.pull();
+        }
+        for (_, (_, thread)) in std::mem::take(&mut self.under_way) {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What reaches the loop, and what it hands out.
+
+use std::path::Path;
+use std::sync::mpsc::Sender;
+
+use windlass_core::run::{
+    Answer, Effect, EffectId, OpenGate, Refused, Report, Run, Stamp, Subject, Wish,
+};
+
+use crate::books::Books;
+use crate::entry::{Entry, Note};
+
+/// What reaches the loop.
+#[derive(Debug)]
+pub enum Message {
+    /// An effect came to its end.
+    Done(Box<Done>),
+    /// Something is worth writing down before an effect goes on; the sender waits until it is.
+    Note(Box<Paper>, Sender<()>),
+    /// A person answered a gate.
+    Answer(Box<Answer>, Sender<Result<(), Refused>>),
+    /// A person wants something.
+    Wish {
+        /// Who.
+        who: String,
+        /// What.
+        wish: Box<Wish>,
+        /// Who waits for the reply.
+        reply: Sender<Result<(), Refused>>,
+    },
+    /// An effect met something that is neither the agent's doing nor the work's.
+    Trouble(EffectId, Trouble),
+    /// The process has been asked to end.
+    Interrupt,
+}
+
+/// Notes, and the blobs that they name.
+#[derive(Debug, Default)]
+pub struct Paper {
+    /// What to write down.
+    pub notes: Vec<Note>,
+    /// What the notes name by digest.
+    pub blobs: Vec<Vec<u8>>,
+}
+
+/// How an effect ended.
+#[derive(Debug)]
+pub struct Done {
+    /// The report for the core.
+    pub report: Report,
+    /// What to write down with it.
+    pub paper: Paper,
+}
+
+/// What an effect could not do because of the world around it: not the agent's doing and not the work's.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct Trouble {
+    /// What happened, where, and what to do.
+    pub what: String,
+}
+
+impl Trouble {
+    /// What cannot be, and was.
+    pub fn defect(what: &str) -> Self {
+        Trouble { what: format!("{what}: this is a defect of Windlass, please report it") }
+    }
+
+    /// A file that cannot be dealt with.
+    pub fn io(doing: &str, path: &Path, error: &std::io::Error) -> Self {
+        Trouble { what: format!("cannot {doing} {}: {error}", path.display()) }
+    }
+}
+
+macro_rules! troubles {
+    ($($error:ty),* $(,)?) => {$(
+        impl From<$error> for Trouble {
+            fn from(error: $error) -> Self {
+                Trouble { what: error.to_string() }
+            }
+        }
+    )*};
+}
+
+troubles!(
+    windlass_process::Lost,
+    windlass_process::ReadError,
+    windlass_process::SpawnError,
+    windlass_repo::RepoError,
+    windlass_sources::SourceError,
+);
+
+/// Who does what is wanted.
+pub trait Hands {
+    /// Starts an effect. It reports to the loop.
+    fn start(&mut self, id: EffectId, effect: Effect, run: &Run, books: &Books);
+
+    /// What a person has changed in a unit's lane by hand, if anything.
+    ///
+    /// # Errors
+    ///
+    /// When nobody can tell.
+    fn by_hand(
+        &mut self,
+        unit: &str,
+        books: &Books,
+        since: Stamp,
+    ) -> Result<Option<(Subject, Paper)>, Trouble>;
+
+    /// Ends an effect that is no longer wanted. It need not report.
+    fn cancel(&mut self, id: EffectId);
+
+    /// An effect has reported: nothing of it is left to be waited for.
+    fn over(&mut self, id: EffectId);
+
+    /// Ends everything, and waits until it has ended.
+    fn down(&mut self);
+}
+
+/// Who looks on.
+pub trait Face {
+    /// An entry is in the journal now.
+    fn entry(&mut self, entry: &Entry, run: &Run);
+
+    /// Questions are open and nothing else can go on. Whether an answer may still come while the process lives.
+    fn waits(&mut self, gates: &[OpenGate]) -> Patience;
+}
+
+/// Whether to wait for a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// An answer may come.
+    Wait,
+    /// Nobody is there: leave it for later.
+    Leave,
+}

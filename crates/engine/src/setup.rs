@@ -1,0 +1,65 @@
+//! What a run is to be done with: which agents play which roles, what checks the work, where it lands.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use windlass_agents::Agent;
+use windlass_core::lang::{Catalogue, Reporter};
+use windlass_repo::{Branch, Person};
+
+use crate::role::Role;
+
+/// What a run is to be done with. Made from the configuration of the base commit before anything starts.
+pub struct Setup {
+    /// Agents by name.
+    pub agents: BTreeMap<String, Arc<dyn Agent>>,
+    /// Which agent plays a role; [`Setup::ANY`] plays all others.
+    pub players: BTreeMap<String, String>,
+    /// Roles that have a file.
+    pub roles: BTreeMap<String, Role>,
+    /// What roles and readers may report.
+    pub catalogue: Catalogue,
+    /// Commands by the name of their check, each a line for the shell.
+    pub checks: BTreeMap<String, String>,
+    /// What makes a clean checkout ready for its checks.
+    pub prepare: Option<String>,
+    /// The project, for prompts.
+    pub identity: String,
+    /// What the run is about, for prompts.
+    pub summary: String,
+    /// The branch that landings go to.
+    pub target: Branch,
+    /// Who the landed commits are from.
+    pub author: Person,
+    /// How long an agent may say nothing.
+    pub idle: Option<Duration>,
+    /// How long a process has between being asked to end and being ended.
+    pub grace: Duration,
+}
+
+impl Setup {
+    /// Stands for every role that is not named.
+    pub const ANY: &str = "default";
+
+    /// The agent that plays a role, and its name.
+    pub fn agent(&self, role: &str, wanted: Option<&str>) -> Option<(&str, Arc<dyn Agent>)> {
+        let name = match wanted {
+            Some(name) => name,
+            None => self.players.get(role).or_else(|| self.players.get(Self::ANY))?,
+        };
+        let (name, agent) = self.agents.get_key_value(name)?;
+        Some((name, agent.clone()))
+    }
+
+    /// A role: from its file, or all that the catalogue knows of it.
+    pub fn role(&self, name: &str) -> Role {
+        let about = self.catalogue.roles.get(name).map_or("", |reporter| &reporter.about);
+        self.roles.get(name).cloned().unwrap_or_else(|| Role::plain(name, about))
+    }
+
+    /// What a role may answer.
+    pub fn reporter(&self, role: &str) -> Reporter {
+        self.catalogue.roles.get(role).cloned().unwrap_or_default()
+    }
+}

@@ -1,0 +1,277 @@
+//! What every effect may use, and how one is stopped.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::PathBuf;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
+
+use windlass_core::run::{EffectId, Run, Stamp};
+use windlass_process::{Child, Command, Ending, Env, Finished, Limits, Output, Spawner, Stdin};
+use windlass_repo::{Call, CleanCheckout, Lane, Oid, Store, When};
+use windlass_sources::Reader;
+
+use crate::entry::Check;
+use crate::message::{Message, Paper, Trouble};
+use crate::setup::Setup;
+
+/// What every effect may use.
+pub struct Shop {
+    /// Starts processes.
+    pub spawner: Spawner,
+    /// Git.
+    pub store: Store,
+    /// Agents, roles, checks.
+    pub setup: Setup,
+    /// Where effects keep what they are about to report.
+    pub dir: PathBuf,
+    /// The run.
+    pub run: String,
+    /// Where the loop listens.
+    pub inbox: Sender<Message>,
+    /// What looks at sources, by name.
+    pub readers: BTreeMap<String, Box<dyn Reader>>,
+    /// What checks came to on a base, by commit and name.
+    pub on_base: Mutex<BTreeMap<String, BTreeMap<String, Check>>>,
+    /// Which lane of the pool each lane of the run is.
+    pub lanes: Mutex<LaneTable>,
+    /// Clean checkouts in use.
+    pub benches: Mutex<BTreeSet<u32>>,
+    /// One who changes a lane has it alone; those who only look may look together. Who comes after one that was
+    /// stopped waits until that one is really gone.
+    pub turns: Mutex<BTreeMap<Option<u32>, Arc<RwLock<()>>>>,
+}
+
+/// Which lane of the pool each lane of the run is. The run's own lane has no number.
+#[derive(Debug, Default)]
+pub struct LaneTable {
+    owned: BTreeMap<Option<u32>, u32>,
+    free: Vec<u32>,
+    next: u32,
+}
+
+impl LaneTable {
+    /// The table as the pool stands: what this run's units have stays theirs, and what other runs have is not touched.
+    pub fn of(store: &Store, run: &Run) -> Result<Self, Trouble> {
+        let mut table = LaneTable::default();
+        for lane in store.lanes()? {
+            table.next = table.next.max(lane.number + 1);
+            match lane.owner {
+                Some((owner, unit)) if owner == run.id() => {
+                    let own = run.unit_named(&unit).map(|unit| unit.lane);
+                    let own = if unit == RUN_ITSELF { Some(None) } else { own };
+                    match own {
+                        Some(own) => {
+                            table.owned.insert(own, lane.number);
+                        }
+                        None => table.free.push(lane.number),
+                    }
+                }
+                Some(_) => {}
+                None => table.free.push(lane.number),
+            }
+        }
+        Ok(table)
+    }
+
+    fn number(&mut self, lane: Option<u32>) -> u32 {
+        if let Some(number) = self.owned.get(&lane) {
+            return *number;
+        }
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.next += 1;
+            self.next - 1
+        });
+        self.owned.insert(lane, number);
+        number
+    }
+}
+
+/// The unit that the run's own lane is filed under.
+pub const RUN_ITSELF: &str = "(the run itself)";
+
+/// A clean checkout in use; its place is free again when this is dropped.
+pub struct Bench<'a> {
+    shop: &'a Shop,
+    /// The checkout.
+    pub checkout: CleanCheckout,
+}
+
+impl Drop for Bench<'_> {
+    fn drop(&mut self) {
+        lock(&self.shop.benches).remove(&self.checkout.number);
+    }
+}
+
+impl Shop {
+    /// The lane of a unit (of the run itself without one), standing on this commit if it is new.
+    pub fn lane(
+        &self,
+        lane: Option<u32>,
+        unit: Option<&str>,
+        base: &Oid,
+        when: When,
+    ) -> Result<Lane, Trouble> {
+        let number = lock(&self.lanes).number(lane);
+        Ok(self.store.ensure_lane(number, base, &self.run, unit.unwrap_or(RUN_ITSELF), when)?)
+    }
+
+    /// Whose turn it is in a lane.
+    pub fn turn(&self, lane: Option<u32>) -> Arc<RwLock<()>> {
+        lock(&self.turns).entry(lane).or_default().clone()
+    }
+
+    /// Gives every lane of the run back to the pool, and lets go of what its effects kept: for a run that is over.
+    ///
+    /// # Errors
+    ///
+    /// When a lane cannot be dealt with. What is in it is safe.
+    pub fn tidy_up(&self, now: Stamp) -> Result<(), Trouble> {
+        for state in self.store.lanes()? {
+            if let Some((run, unit)) = &state.owner
+                && *run == self.run
+            {
+                let lane =
+                    self.store.ensure_lane(state.number, &state.base, run, unit, when(now))?;
+                self.store.release(&lane, when(now))?;
+            }
+        }
+        let desks = self.dir.join("effects").join(&self.run);
+        match std::fs::remove_dir_all(&desks) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(Trouble::io("tidy up", &desks, &error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A clean checkout of a commit.
+    pub fn bench(&self, commit: &Oid) -> Result<Bench<'_>, Trouble> {
+        let number = {
+            let mut used = lock(&self.benches);
+            let free = (0..).find(|number| !used.contains(number)).unwrap_or_default();
+            used.insert(free);
+            free
+        };
+        match self.store.checkout(number, commit) {
+            Ok(checkout) => Ok(Bench { shop: self, checkout }),
+            Err(error) => {
+                lock(&self.benches).remove(&number);
+                Err(error.into())
+            }
+        }
+    }
+
+    /// A directory for what an effect is about to report.
+    pub fn desk(&self, effect: EffectId) -> PathBuf {
+        self.dir.join("effects").join(&self.run).join(effect.0.to_string())
+    }
+
+    /// Has something written down, and waits until it is.
+    pub fn write_down(&self, paper: Paper) -> Result<(), Stopped> {
+        let (written, wait) = channel();
+        self.inbox.send(Message::Note(Box::new(paper), written)).map_err(|_| Stopped)?;
+        wait.recv().map_err(|_| Stopped)
+    }
+}
+
+/// The date that everything made for an effect carries.
+pub fn when(since: Stamp) -> When {
+    When::utc(u64::try_from(since.wall_ms / 1_000).unwrap_or(0))
+}
+
+/// What is behind a lock. A thread that panicked while it held one left nothing half done: every change is one step.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The loop no longer wants this effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped;
+
+/// Stops an effect, from any thread.
+#[derive(Clone, Default)]
+pub struct Brake {
+    state: Arc<Mutex<BrakeState>>,
+}
+
+#[derive(Default)]
+struct BrakeState {
+    pulled: bool,
+    child: Option<Arc<Child>>,
+}
+
+impl Brake {
+    /// Stops what runs, and whatever would run next.
+    pub fn pull(&self) {
+        let child = {
+            let mut state = lock(&self.state);
+            state.pulled = true;
+            state.child.take()
+        };
+        if let Some(child) = child {
+            child.stop();
+        }
+    }
+
+    /// Whether it was pulled.
+    pub fn is_pulled(&self) -> bool {
+        lock(&self.state).pulled
+    }
+
+    /// Runs a command to its end, unless stopped.
+    pub fn run(
+        &self,
+        spawner: &Spawner,
+        command: Command,
+    ) -> Result<Result<Finished, Stopped>, Trouble> {
+        if self.is_pulled() {
+            return Ok(Err(Stopped));
+        }
+        let child = Arc::new(spawner.spawn(command)?);
+        {
+            let mut state = lock(&self.state);
+            state.child = Some(child.clone());
+            if state.pulled {
+                child.stop();
+            }
+        }
+        let finished = child.wait()?;
+        lock(&self.state).child = None;
+        if self.is_pulled() { Ok(Err(Stopped)) } else { Ok(Ok(finished)) }
+    }
+}
+
+/// Git, started by the one room that starts things.
+pub struct GitRun(pub Spawner);
+
+/// Git does what it has to do or is stuck.
+const GIT_WALL: Duration = Duration::from_secs(600);
+
+impl windlass_repo::Run for GitRun {
+    fn run(&self, call: &Call) -> io::Result<windlass_repo::Output> {
+        let mut env = Env::empty();
+        for (name, value) in &call.env {
+            env = env.set(name.clone(), value.clone());
+        }
+        let limits = Limits { wall: Some(GIT_WALL), idle: None, grace: Duration::from_secs(2) };
+        let command = Command::new(call.program.clone(), call.dir.clone())
+            .args(call.args.iter().cloned())
+            .env(env)
+            .stdin(Stdin::Bytes(call.stdin.clone()))
+            .stdout(Output::whole())
+            .stderr(Output::keep(32 * 1024, 32 * 1024))
+            .limits(limits);
+        let finished = self.0.run(command).map_err(io::Error::other)?;
+        let code = match finished.ending {
+            Ending::Exited(code) => Some(code),
+            _ => None,
+        };
+        Ok(windlass_repo::Output {
+            code,
+            stdout: finished.stdout.whole().map_err(io::Error::other)?,
+            stderr: finished.stderr.text().map_err(io::Error::other)?,
+        })
+    }
+}

@@ -1,0 +1,151 @@
+//! Looking at what the store holds: what differs, files as they were, whole trees.
+
+use std::{
+    fs,
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    error::{Doing, RepoError},
+    git::GitError,
+    oid::Oid,
+    store::Store,
+    work::as_path,
+};
+
+/// One side of a path that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// As git writes it: `100644`, `100755`, `120000`, `160000`, or `000000` where there is none.
+    pub mode: String,
+    /// The blob; zeroes where there is none.
+    pub blob: Oid,
+}
+
+impl Entry {
+    /// Whether there is none.
+    pub fn is_absent(&self) -> bool {
+        self.mode == "000000"
+    }
+}
+
+/// A path that differs between two trees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The path, below the top. It need not be UTF-8.
+    pub path: PathBuf,
+    /// What it was.
+    pub old: Entry,
+    /// What it is.
+    pub new: Entry,
+}
+
+impl Store {
+    /// What differs between two commits or trees.
+    pub fn changes(&self, from: &Oid, to: &Oid) -> Result<Vec<Change>, RepoError> {
+        let place = self.results();
+        let call = self.git().call("changes", &place);
+        let args = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames"];
+        let said = call.args(args).args([from.as_str(), to.as_str()]).ok()?;
+        let fields: Vec<&[u8]> = said.split(|b| *b == 0).collect();
+        let mut changes = Vec::new();
+        for pair in fields.chunks_exact(2) {
+            let head = String::from_utf8_lossy(pair[0]).into_owned();
+            let words: Vec<&str> = head.trim_start_matches(':').split(' ').collect();
+            let [old_mode, new_mode, old, new, _] = words[..] else {
+                return Err(GitError::Strange { name: "changes", what: head }.into());
+            };
+            let entry = |mode: &str, oid| -> Result<Entry, RepoError> {
+                Ok(Entry { mode: mode.into(), blob: Oid::parse(oid)? })
+            };
+            changes.push(Change {
+                path: as_path(pair[1]),
+                old: entry(old_mode, old)?,
+                new: entry(new_mode, new)?,
+            });
+        }
+        Ok(changes)
+    }
+
+    /// The change between two commits or trees, for reading: binary files are only named.
+    pub fn diff(&self, from: &Oid, to: &Oid) -> Result<Vec<u8>, RepoError> {
+        self.raw_patch("diff", from, to, &["-M"])
+    }
+
+    /// The change between two commits or trees, for applying: binary files are in it.
+    pub fn patch(&self, from: &Oid, to: &Oid) -> Result<Vec<u8>, RepoError> {
+        self.raw_patch("patch", from, to, &["--binary"])
+    }
+
+    /// A patch that depends on nothing but the two trees: no attributes, no work tree, no programs.
+    pub(crate) fn raw_patch(
+        &self,
+        name: &'static str,
+        from: &Oid,
+        to: &Oid,
+        more: &[&str],
+    ) -> Result<Vec<u8>, RepoError> {
+        let place = self.results();
+        let call = self.git().call(name, &place);
+        let call = call.args(["diff-tree", "-r", "-p", "--full-index", "--no-ext-diff"]);
+        let call = call.args(["--no-textconv", "--no-color", "--no-renames"]).args(more);
+        Ok(call.args([from.as_str(), to.as_str()]).ok()?)
+    }
+
+    /// A file as it is in a commit or tree: how policy is read from the base, never from a lane.
+    pub fn file_at(&self, tree: &Oid, path: &Path) -> Result<Option<Vec<u8>>, RepoError> {
+        let place = self.results();
+        let mut line = format!("{tree}:").into_bytes();
+        line.extend(path.as_os_str().as_bytes());
+        line.push(0);
+        let call = self.git().call("file-at", &place);
+        let said = call.args(["cat-file", "--batch", "-Z"]).stdin(line).ok();
+        // Before 2.42 there was no -Z; a path with a line break cannot be asked for there.
+        let said = match said {
+            Err(GitError::Failed(failure)) if failure.code == Some(129) => {
+                let spec = format!("{tree}:{}", path.to_string_lossy());
+                let call = self.git().call("file-at", &place);
+                let output = call.args(["cat-file", "blob", spec.as_str()]).output()?;
+                return Ok((output.code == Some(0)).then_some(output.stdout));
+            }
+            other => other?,
+        };
+        Ok(batched(&said))
+    }
+
+    /// The content of a blob.
+    pub fn blob(&self, blob: &Oid) -> Result<Vec<u8>, RepoError> {
+        let place = self.results();
+        let call = self.git().call("blob", &place);
+        Ok(call.args(["cat-file", "blob", blob.as_str()]).ok()?)
+    }
+
+    /// Writes the files of a commit or tree into a directory that is empty or not there.
+    pub fn restore(&self, tree: &Oid, dir: &Path) -> Result<(), RepoError> {
+        fs::create_dir_all(dir).doing("made", dir)?;
+        if fs::read_dir(dir).doing("read", dir)?.next().is_some() {
+            return Err(RepoError::NotEmpty { path: dir.into() });
+        }
+        let dir = dir.canonicalize().doing("found", dir)?;
+        let index = self.dir.join(format!("restore-{}.index", tree.short()));
+        let place = self.results().with_work(&dir, &index);
+        let call = self.git().call("restore.read-tree", &place);
+        let done = call.args(["read-tree", "--reset", "-u", tree.as_str()]).ok();
+        crate::durable::remove(&index)?;
+        done?;
+        Ok(())
+    }
+}
+
+/// The content in the answer of `cat-file --batch -Z`, if there is one and it is a file.
+fn batched(said: &[u8]) -> Option<Vec<u8>> {
+    let at = said.iter().position(|b| *b == 0)?;
+    let head = String::from_utf8_lossy(&said[..at]).into_owned();
+    let mut words = head.rsplit(' ');
+    let length: usize = words.next()?.parse().ok()?;
+    if words.next()? != "blob" {
+        return None;
+    }
+    said.get(at + 1..at + 1 + length).map(<[u8]>::to_vec)
+}

@@ -1,0 +1,165 @@
+//! The `.git` of a lane or a clean checkout: for the agent and its tools, never for us.
+//!
+//! A coding agent wants to look at history and differences, many test tools ask git where they are,
+//! and an agent may commit, stash and branch as it likes. So the `.git` in a work tree is a real
+//! repository, made afresh whenever we put the work tree right, without remotes or credentials, and
+//! borrowing the history from the mirror. Nothing we do depends on it: we read from it only which
+//! commits the agent made, and those are kept as provenance (`provenance.rs`).
+
+use std::{fs, os::unix::fs::MetadataExt, path::Path};
+
+use crate::{
+    error::{Doing, RepoError},
+    extras,
+    oid::Oid,
+    person::Person,
+    provenance,
+    store::{Skeleton, Store, alternates, core_config},
+    work::Work,
+};
+
+const HEAD: &str = "ref: refs/heads/lane\n";
+const BRANCH: &str = "refs/heads/lane";
+const FILES: &[&str] =
+    &["HEAD", BRANCH, "config", "index", "info/exclude", "objects/info/alternates"];
+const DIRS: &[&str] = &["info", "objects", "objects/info", "objects/pack", "refs", "refs/heads"];
+
+/// What a `.git` is made with. Its branch is always called the same: what an agent sees of git is
+/// not to differ from lane to lane.
+pub(crate) struct DotGit<'d> {
+    /// The commit that it is on.
+    pub head: &'d Oid,
+    /// Who commits there, unless they say otherwise.
+    pub person: &'d Person,
+}
+
+impl Store {
+    fn dot_git_config(&self, person: &Person) -> String {
+        let text = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
+        format!(
+            "{}\tbare = false\n\tlogAllRefUpdates = true\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n\
+             [user]\n\tname = \"{}\"\n\temail = \"{}\"\n",
+            core_config(self.repository.format()),
+            text(person.name()),
+            text(person.email()),
+        )
+    }
+
+    /// Makes the `.git` of a work tree that was just put right.
+    pub(crate) fn make_dot_git(&self, work: &Work<'_>, made: &DotGit<'_>) -> Result<(), RepoError> {
+        let old = work.dir.join(".git");
+        let config = self.dot_git_config(made.person);
+        let mirror = self.mirror_objects();
+        let skeleton = Skeleton { config: &config, borrowed: &[&mirror] };
+        if self.is_pristine(&old, &config) && self.is_lent(made.head)? {
+            // Making files is what takes long, so those that are there serve again.
+            return self.fill_dot_git(&old, work, made);
+        }
+        if let Ok(meta) = old.symlink_metadata() {
+            // What a symbolic link points to is left alone.
+            let gone = if meta.is_dir() { fs::remove_dir_all(&old) } else { fs::remove_file(&old) };
+            gone.doing("removed", &old)?;
+        }
+        let beside = work.index.with_file_name("dotgit.new");
+        skeleton.make("dotgit.rename", &beside, &old, |dir| {
+            self.fill_dot_git(dir, work, made)?;
+            self.lend(made.head, dir)
+        })
+    }
+
+    fn fill_dot_git(
+        &self,
+        dir: &Path,
+        work: &Work<'_>,
+        made: &DotGit<'_>,
+    ) -> Result<(), RepoError> {
+        let write = |path: &str, bytes: &[u8]| {
+            let path = dir.join(path);
+            fs::write(&path, bytes).doing("written", &path)
+        };
+        write("HEAD", HEAD.as_bytes())?;
+        write(BRANCH, format!("{}\n", made.head).as_bytes())?;
+        write("info/exclude", &self.exclude())?;
+        let index = dir.join("index");
+        fs::copy(&work.index, &index).doing("written", &index)?;
+        Ok(())
+    }
+
+    fn exclude(&self) -> Vec<u8> {
+        self.settings.extras.iter().flat_map(|extra| extras::exclude_line(extra)).collect()
+    }
+
+    /// Whether a `.git` has nothing in it but what we put there.
+    fn is_pristine(&self, dir: &Path, config: &str) -> bool {
+        let holds = |path: &str, bytes: &[u8]| fs::read(dir.join(path)).is_ok_and(|b| b == bytes);
+        let mut files = 0;
+        only_known(dir, "", &mut files)
+            && files == FILES.len()
+            && holds("HEAD", HEAD.as_bytes())
+            && holds("config", config.as_bytes())
+            && holds("info/exclude", &self.exclude())
+            && holds("objects/info/alternates", &alternates(&[&self.mirror_objects()]))
+    }
+
+    /// Whether the mirror has a commit.
+    fn is_lent(&self, head: &Oid) -> Result<bool, RepoError> {
+        Ok(crate::mirror::held(&self.mirror_dir())?.values().any(|held| held == head))
+    }
+
+    /// Gives a fresh `.git` what the mirror does not have: the commits of the unit so far.
+    fn lend(&self, head: &Oid, dir: &Path) -> Result<(), RepoError> {
+        let place = self.results();
+        let mut list = format!("{head}\n");
+        for oid in crate::mirror::held(&self.mirror_dir())?.values() {
+            list.push_str(&format!("^{oid}\n"));
+        }
+        if self.is_lent(head)? {
+            return Ok(());
+        }
+        let call = self.git().call("dotgit.pack-objects", &place);
+        let call = call.args(["pack-objects", "--revs", "-q", "--non-empty"]);
+        call.arg(dir.join("objects/pack/pack")).stdin(list).ok()?;
+        Ok(())
+    }
+
+    /// Whether a `.git` is still one that an agent can work with: as we made it, and on a commit
+    /// that is there.
+    pub(crate) fn dot_git_is_sound(&self, dir: &Path, person: &Person, there: &[Oid]) -> bool {
+        let dot_git = dir.join(".git");
+        let is_dir = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+        let holds =
+            |path: &str, bytes: &[u8]| fs::read(dot_git.join(path)).is_ok_and(|b| b == bytes);
+        is_dir(&dot_git)
+            && ["objects", "objects/info", "refs"].iter().all(|part| is_dir(&dot_git.join(part)))
+            && holds("config", self.dot_git_config(person).as_bytes())
+            && holds("objects/info/alternates", &alternates(&[&self.mirror_objects()]))
+            && !dot_git.join("config.worktree").exists()
+            && !dot_git.join("commondir").exists()
+            && provenance::agent_head(&dot_git).is_some_and(|head| there.contains(&head))
+    }
+}
+
+/// Whether a directory holds nothing but plain files and directories that we know. Counts the files.
+fn only_known(dir: &Path, below: &str, files: &mut usize) -> bool {
+    if !dir.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+        return false;
+    }
+    let Ok(mut entries) = fs::read_dir(dir) else { return false };
+    entries.all(|entry| {
+        let Ok(entry) = entry else { return false };
+        let path = format!("{below}{}", entry.file_name().to_string_lossy());
+        match entry.file_type() {
+            Ok(kind) if kind.is_file() => {
+                *files += 1;
+                // A file with a second name may be one of somebody else's, and is not written to.
+                FILES.contains(&path.as_str())
+                    && entry.metadata().is_ok_and(|meta| meta.nlink() == 1)
+            }
+            Ok(kind) if kind.is_dir() => {
+                DIRS.contains(&path.as_str())
+                    && only_known(&entry.path(), &format!("{path}/"), files)
+            }
+            _ => false,
+        }
+    })
+}

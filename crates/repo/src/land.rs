@@ -1,0 +1,516 @@
+//! Landing: the one way in which a person's branch moves.
+//!
+//! A request names the commit it was checked on, the tree that was checked and everything that goes
+//! into the commit, so the same request always makes the same commit. That is what makes "exactly
+//! once" something that can be looked up: if the branch contains the commit, it has landed. If the
+//! branch is where it was when the work was checked, it moves by compare-and-swap; if it is anywhere
+//! else, nothing lands, and the work comes back rebuilt on the new tip, to be checked again.
+//!
+//! Where the branch is checked out, the checkout moves along, if nothing there is in the way. Else
+//! the work waits on a branch of the run, on top of what waits there already, until a person takes
+//! it or a later landing can.
+
+use crate::{
+    error::{RepoError, quoted},
+    git::Place,
+    merge::{Conflicted, Rebuilt, Work},
+    mirror::Heads,
+    name::Branch,
+    oid::Oid,
+    person::{Person, When},
+    repository::{Checkout, Config},
+    store::{Commit, Store},
+    transfer::{Moved, Note},
+};
+
+/// How a branch moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Land {
+    /// The unit's commits, as they are.
+    FastForward,
+    /// A merge commit.
+    Merge,
+    /// The approved commits, one by one.
+    CherryPick,
+    /// One commit of everything.
+    Commit,
+}
+
+/// Where a branch must be for a landing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// At the commit that the work was checked on.
+    There,
+    /// Nowhere yet: the landing makes it.
+    New,
+}
+
+/// Work to land.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The run: it names the branch where work waits.
+    pub run: String,
+    /// The branch.
+    pub branch: Branch,
+    /// Whether it is there already.
+    pub target: Target,
+    /// How.
+    pub how: Land,
+    /// The commit that the work was checked on.
+    pub base: Oid,
+    /// The unit's last commit; the base, if there is none.
+    pub head: Oid,
+    /// The tree that was checked: nothing else lands.
+    pub tree: Oid,
+    /// The commits to pick; all of the unit's, if none are named.
+    pub picks: Vec<Oid>,
+    /// The message of the commit, where one is made.
+    pub message: String,
+    /// The author of the commit, where one is made.
+    pub author: Person,
+    /// Its dates.
+    pub when: When,
+}
+
+/// What came of a landing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Landing {
+    /// The branch has it.
+    Landed {
+        /// The commit.
+        commit: Oid,
+        /// It had it before.
+        already: bool,
+    },
+    /// The branch is checked out where something is in the way.
+    Waiting {
+        /// The commit.
+        commit: Oid,
+        /// Where it waits.
+        branch: Branch,
+        /// What is in the way.
+        why: String,
+        /// The command that takes it.
+        command: String,
+    },
+    /// The branch has moved. The work was rebuilt cleanly, and must be checked again.
+    Moved {
+        /// Where the branch is.
+        tip: Oid,
+        /// The work on top of it.
+        rebuilt: Rebuilt,
+    },
+    /// The branch has moved, and the work does not go together with that.
+    Conflict {
+        /// Where the branch is.
+        tip: Oid,
+        /// The files.
+        files: Vec<Conflicted>,
+    },
+}
+
+/// What came of giving a change to a checkout without a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Applied {
+    /// The checkout has it.
+    Applied {
+        /// It had it before.
+        already: bool,
+    },
+    /// Nothing was touched.
+    Refused {
+        /// Why.
+        why: String,
+    },
+}
+
+impl Store {
+    /// Lands work, once.
+    pub fn land(&self, request: &Request) -> Result<Landing, RepoError> {
+        let _one_at_a_time = self.landing.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        self.repository.writable()?;
+        self.settle_unfinished()?;
+        let heads = self.sync()?;
+        let tip = heads.tip(&request.branch);
+        if self.tree_of(&request.base)? == request.tree {
+            let commit = tip.unwrap_or(&request.base).clone();
+            return Ok(Landing::Landed { commit, already: true });
+        }
+        let commit = self.build(request)?;
+        if let Some(tip) = tip.filter(|tip| **tip != request.base)
+            && self.is_ancestor(&commit, tip)?
+        {
+            self.tidy(&heads, &request.run, &commit)?;
+            return Ok(Landing::Landed { commit, already: true });
+        }
+        let waiting = self.waiting(&heads, &request.run, tip.unwrap_or(&request.base))?;
+        let effective = waiting.on_top.as_ref().or(tip);
+        match (effective, request.target) {
+            (Some(tip), _) if *tip == commit => {}
+            (Some(tip), Target::There) if *tip == request.base => {}
+            (None, Target::New) => {}
+            (Some(tip), _) => return self.moved(request, tip),
+            (None, Target::There) => {
+                return Err(RepoError::NoSuchBranch { branch: request.branch.to_string() });
+            }
+        }
+        let config = self.repository.config()?;
+        self.give(&commit, &request.base, &config)?;
+        self.take(request, &heads, &waiting, &commit, &config)
+    }
+
+    /// The commit that a request makes.
+    fn build(&self, request: &Request) -> Result<Oid, RepoError> {
+        let commit = |parents: &[Oid]| {
+            self.commit(&Commit {
+                tree: &request.tree,
+                parents,
+                message: &request.message,
+                author: &request.author,
+                when: request.when,
+            })
+        };
+        let (base, head) = (&request.base, &request.head);
+        match request.how {
+            Land::Commit => commit(std::slice::from_ref(base)),
+            Land::Merge => {
+                let whole = head != base && self.tree_of(head)? == request.tree;
+                let side = if whole { head.clone() } else { commit(std::slice::from_ref(head))? };
+                commit(&[base.clone(), side])
+            }
+            Land::FastForward => {
+                if !self.is_ancestor(base, head)? {
+                    return Err(bad(
+                        "the unit's commits do not begin at the commit it was checked on",
+                    ));
+                }
+                self.bound(request, head.clone())
+            }
+            Land::CherryPick => {
+                let chain = if request.picks.is_empty() {
+                    self.chain(base, head)?
+                } else {
+                    request.picks.clone()
+                };
+                let picked = self.pick(&chain, base)?;
+                self.bound(request, picked)
+            }
+        }
+    }
+
+    /// A commit, if it holds exactly what was checked.
+    fn bound(&self, request: &Request, commit: Oid) -> Result<Oid, RepoError> {
+        let tree = self.tree_of(&commit)?;
+        if tree == request.tree {
+            return Ok(commit);
+        }
+        Err(bad(&format!("its commits hold tree {tree}, but tree {} was checked", request.tree)))
+    }
+
+    fn pick(&self, commits: &[Oid], base: &Oid) -> Result<Oid, RepoError> {
+        let mut head = base.clone();
+        for commit in commits {
+            let Some(parent) = self.parents(commit)?.into_iter().next() else {
+                return Err(bad("a commit without a parent cannot be picked"));
+            };
+            if parent == head {
+                head = commit.clone();
+                continue;
+            }
+            let tree = self.tree_of(commit)?;
+            let work = Work { base: &parent, head: commit, tree: &tree };
+            let rebuilt = self.rebuild(&work, &head)?;
+            if !rebuilt.clean {
+                return Err(bad(&format!(
+                    "commit {commit} does not apply without the ones left out"
+                )));
+            }
+            head = rebuilt.head;
+        }
+        Ok(head)
+    }
+
+    /// Nothing lands on another tip than the one that was checked.
+    fn moved(&self, request: &Request, tip: &Oid) -> Result<Landing, RepoError> {
+        let work = Work { base: &request.base, head: &request.head, tree: &request.tree };
+        let rebuilt = self.rebuild(&work, tip)?;
+        let tip = tip.clone();
+        Ok(if rebuilt.clean {
+            Landing::Moved { tip, rebuilt }
+        } else {
+            Landing::Conflict { tip, files: rebuilt.conflicts }
+        })
+    }
+
+    /// Brings the objects of a commit into the person's repository. No ref points to them yet.
+    fn give(&self, commit: &Oid, have: &Oid, config: &Config) -> Result<(), RepoError> {
+        let mut place = Place { objects: Some(self.repository.objects()), ..self.results() };
+        let shared = config.shared.clone();
+        place.config.extend(shared.map(|value| ("core.sharedRepository".into(), value)));
+        let pack = self.pack_of(&self.results(), commit, &[have])?;
+        self.unpack("land.unpack", &place, pack)
+    }
+
+    /// Moves the branch, and the checkout of it if there is one.
+    fn take(
+        &self,
+        request: &Request,
+        heads: &Heads,
+        waiting: &Waiting,
+        commit: &Oid,
+        config: &Config,
+    ) -> Result<Landing, RepoError> {
+        let full = request.branch.full();
+        let tip = heads.tip(&request.branch);
+        let checkouts = self.repository.checkouts()?;
+        let mut on_it = checkouts.iter().filter(|c| c.branch.as_deref() == Some(full.as_str()));
+        let outcome = match (cannot_move(&full, &checkouts, config), on_it.next(), tip) {
+            (Some(why), _, _) => Moved::Blocked(why),
+            (None, Some(_), _) if on_it.next().is_some() => {
+                Moved::Blocked("it is checked out more than once".into())
+            }
+            (None, Some(checkout), Some(tip)) => {
+                let note = Note::new(checkout, tip, commit, Some(&full));
+                let refs = self.repository.refs_of(&checkout.git_dir, &checkout.path);
+                self.transfer(note, config, || self.swap(&refs, request, commit, Some(tip)))?
+            }
+            (None, _, _) => {
+                let moved = self.swap(&self.repository.refs(), request, commit, tip)?;
+                if moved { Moved::Done } else { Moved::Overtaken }
+            }
+        };
+        match outcome {
+            Moved::Done => {
+                self.tidy(heads, &request.run, commit)?;
+                Ok(Landing::Landed { commit: commit.clone(), already: false })
+            }
+            Moved::Overtaken => match self.sync()?.tip(&request.branch) {
+                Some(tip) => self.moved(request, tip),
+                None => Err(RepoError::NoSuchBranch { branch: request.branch.to_string() }),
+            },
+            Moved::Blocked(why) => self.wait(request, heads, waiting, &checkouts, commit, why),
+        }
+    }
+
+    /// Compare-and-swap. No when somebody was quicker.
+    fn swap(
+        &self,
+        refs: &Place,
+        request: &Request,
+        to: &Oid,
+        from: Option<&Oid>,
+    ) -> Result<bool, RepoError> {
+        let why = format!("windlass: {}", request.run.replace(char::is_control, " "));
+        self.swap_ref(refs, &request.branch.full(), to, from, &why, request.when)
+    }
+
+    pub(crate) fn swap_ref(
+        &self,
+        refs: &Place,
+        name: &str,
+        to: &Oid,
+        from: Option<&Oid>,
+        why: &str,
+        when: When,
+    ) -> Result<bool, RepoError> {
+        let none = to.zero_like();
+        let refs = refs.clone().flushing();
+        let call = self.git().call("land.update-ref", &refs);
+        let moved = call
+            .args(["update-ref", "--no-deref", "-m", why, name])
+            .args([to.as_str(), from.map_or(none.as_str(), Oid::as_str)])
+            .env("GIT_COMMITTER_NAME", self.settings.committer.name())
+            .env("GIT_COMMITTER_EMAIL", self.settings.committer.email())
+            .env("GIT_COMMITTER_DATE", when.to_string())
+            .ok();
+        let Err(error) = moved else { return Ok(true) };
+        if self.repository.heads()?.get(name.as_bytes()) != from {
+            return Ok(false);
+        }
+        match error.said() {
+            Some(said) if said.contains(".lock'") => {
+                let path = said.split('\'').find(|part| part.ends_with(".lock"));
+                Err(RepoError::Locked { path: path.unwrap_or(name).into(), waited_ms: 2_000 })
+            }
+            _ => Err(error.into()),
+        }
+    }
+}
+
+/// Why a branch must not be moved whatever the state of its files, if that is so.
+fn cannot_move(full: &str, checkouts: &[Checkout], config: &Config) -> Option<String> {
+    for checkout in checkouts {
+        for mark in ["rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"] {
+            let said = crate::durable::read(&checkout.git_dir.join(mark)).ok().flatten();
+            let said = said.map(|said| String::from_utf8_lossy(&said).trim().to_owned());
+            let short = full.trim_start_matches("refs/heads/");
+            if said.is_some_and(|said| said == full || said == short) {
+                let what = if mark.starts_with("rebase") { "rebased" } else { "bisected" };
+                return Some(format!("it is being {what} in {}", checkout.path.display()));
+            }
+        }
+    }
+    if checkouts.iter().all(|checkout| checkout.branch.as_deref() != Some(full)) {
+        None
+    } else if config.sparse {
+        Some("its checkout is sparse".into())
+    } else if config.folds_case {
+        Some("its checkout does not tell upper from lower case".into())
+    } else {
+        None
+    }
+}
+
+/// The branches on which work of a run waits.
+struct Waiting {
+    /// The last of them, and how many there are.
+    last: Option<(Branch, Oid)>,
+    count: u32,
+    /// Its tip, if it stands on the branch that work lands on and not in it.
+    on_top: Option<Oid>,
+    /// Whether it may be moved on: it stands on the branch, or is in it.
+    usable: bool,
+}
+
+impl Store {
+    fn waiting(&self, heads: &Heads, run: &str, tip: &Oid) -> Result<Waiting, RepoError> {
+        let mut waiting = Waiting { last: None, count: 0, on_top: None, usable: false };
+        for count in 1.. {
+            let branch = Branch::waiting(run, count);
+            let Some(at) = heads.tip(&branch) else { break };
+            waiting.count = count;
+            waiting.last = Some((branch, at.clone()));
+        }
+        if let Some((_, at)) = &waiting.last {
+            let taken = self.is_ancestor(at, tip)?;
+            let ahead = !taken && self.is_ancestor(tip, at)?;
+            waiting.usable = taken || ahead;
+            waiting.on_top = ahead.then(|| at.clone());
+        }
+        Ok(waiting)
+    }
+
+    /// Leaves a commit on the branch of the run.
+    fn wait(
+        &self,
+        request: &Request,
+        heads: &Heads,
+        waiting: &Waiting,
+        checkouts: &[Checkout],
+        commit: &Oid,
+        why: String,
+    ) -> Result<Landing, RepoError> {
+        let free = |branch: &Branch| {
+            checkouts.iter().all(|checkout| checkout.branch.as_deref() != Some(&branch.full()))
+        };
+        let branch = match &waiting.last {
+            Some((branch, at)) if at == commit || (waiting.usable && free(branch)) => {
+                branch.clone()
+            }
+            _ => Branch::waiting(&request.run, waiting.count + 1),
+        };
+        let at = heads.tip(&branch);
+        if at != Some(commit) {
+            let refs = self.repository.refs();
+            let why = "windlass: waiting to be taken";
+            if !self.swap_ref(&refs, &branch.full(), commit, at, why, request.when)? {
+                return Err(bad(&format!("branch {branch} was moved by somebody else")));
+            }
+        }
+        let top = checkouts
+            .iter()
+            .find(|checkout| checkout.branch.as_deref() == Some(&request.branch.full()))
+            .map_or(self.repository.top(), |checkout| &checkout.path);
+        let command = format!("git -C {} merge --ff-only {branch}", quoted(top));
+        Ok(Landing::Waiting { commit: commit.clone(), branch, why, command })
+    }
+
+    /// Removes the run's own branches once the work on them is where it belongs.
+    fn tidy(&self, heads: &Heads, run: &str, commit: &Oid) -> Result<(), RepoError> {
+        let refs = self.repository.refs();
+        for count in 1.. {
+            let branch = Branch::waiting(run, count);
+            let Some(at) = heads.tip(&branch) else { break };
+            let full = branch.full();
+            let used = |c: &Checkout| c.branch.as_deref() == Some(&full);
+            if self.is_ancestor(at, commit)? && !self.repository.checkouts()?.iter().any(used) {
+                let call = self.git().call("land.tidy", &refs);
+                call.args(["update-ref", "--no-deref", "-d", &full, at.as_str()]).output()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the change from a commit to a tree to the person's checkout, without a commit: their
+    /// files change, their index and their branches do not. Only if the checkout is clean.
+    pub fn apply_to_checkout(&self, base: &Oid, tree: &Oid) -> Result<Applied, RepoError> {
+        let _one_at_a_time = self.landing.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        self.settle_unfinished()?;
+        let refused = |why: &str| Ok(Applied::Refused { why: why.to_owned() });
+        if self.repository.head()? != *base {
+            return refused("another commit than the one it was checked on is checked out");
+        }
+        let top = self.repository.top();
+        let checkouts = self.repository.checkouts()?;
+        let Some(checkout) = checkouts.iter().find(|checkout| checkout.path == top) else {
+            return refused("the checkout is gone");
+        };
+        let config = self.repository.config()?;
+        match self.standing(checkout, base, tree, &config)? {
+            Standing::Has => return Ok(Applied::Applied { already: true }),
+            Standing::Dirty => return refused("there are changes in it that are not committed"),
+            Standing::Clean => {}
+        }
+        if config.sparse || config.folds_case {
+            return refused("it is sparse, or does not tell upper from lower case");
+        }
+        let note = Note::new(checkout, base, tree, None);
+        match self.transfer(note, &config, || Ok(true))? {
+            Moved::Blocked(why) => refused(&why),
+            Moved::Done | Moved::Overtaken => Ok(Applied::Applied { already: false }),
+        }
+    }
+
+    /// Whether a checkout holds its commit, the tree, or something else.
+    fn standing(
+        &self,
+        checkout: &Checkout,
+        base: &Oid,
+        tree: &Oid,
+        config: &Config,
+    ) -> Result<Standing, RepoError> {
+        let index = self.dir.join("unfinished").join("standing.index");
+        let mut place = self.results().with_work(&checkout.path, &index);
+        place = place.borrowing(&self.repository.objects());
+        place.config = config.files.clone();
+        if !crate::transfer::copy_index(&checkout.git_dir, &place)? {
+            return Ok(Standing::Dirty);
+        }
+        self.refresh(&place)?;
+        let same = |args: &[&str]| self.git().call("apply.standing", &place).args(args).test();
+        let staged = !same(&["diff-index", "--quiet", "--cached", base.as_str()])?;
+        let standing = if staged {
+            Standing::Dirty
+        } else if same(&["diff-files", "--quiet"])? {
+            Standing::Clean
+        } else {
+            // As it would be after the change: the new tree's files, and nothing else different.
+            let call = self.git().call("apply.read-tree", &place);
+            call.args(["read-tree", "--reset", tree.as_str()]).ok()?;
+            self.refresh(&place)?;
+            if same(&["diff-files", "--quiet"])? { Standing::Has } else { Standing::Dirty }
+        };
+        crate::durable::remove(&index)?;
+        Ok(standing)
+    }
+}
+
+enum Standing {
+    Clean,
+    Has,
+    Dirty,
+}
+
+fn bad(why: &str) -> RepoError {
+    RepoError::BadRequest(why.to_owned())
+}

@@ -1,0 +1,459 @@
+//! Lanes: where units are built.
+//!
+//! A lane is a directory of the pool with a work tree that the agent sees and, beside it and out of
+//! its sight, our index and a record: whose it is, which commit it stands on, what it held when we
+//! looked last. Lanes are never deleted, only put right for the next unit, because that is many
+//! times quicker than making one; what is in a lane and not kept yet is kept under a ref first.
+//!
+//! Everything that changes the files of a lane is prepared in the result store, then noted in the
+//! record as pending, then done. Whoever opens a lane after a crash finishes what is pending, so no
+//! one ever sees a work tree half way.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    dotgit::DotGit,
+    durable,
+    error::{Doing, RepoError},
+    name::unit_refs,
+    oid::Oid,
+    person::{Person, When},
+    store::{Commit, Store, Subject},
+    work::{Clean, Recorded, Work, bytes_below},
+};
+
+/// A lane in use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lane {
+    /// Its number in the pool.
+    pub number: u32,
+    /// The run it is used by.
+    pub run: String,
+    /// The unit that is built there.
+    pub unit: String,
+    /// The work tree.
+    pub work: PathBuf,
+    /// The commit that its change is a change of.
+    pub base: Oid,
+}
+
+/// How a lane of the pool stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaneState {
+    /// Its number.
+    pub number: u32,
+    /// The work tree.
+    pub work: PathBuf,
+    /// The run and the unit that use it, if any do.
+    pub owner: Option<(String, String)>,
+    /// The commit it stands on.
+    pub base: Oid,
+    /// Whether it holds something that was not recorded yet.
+    pub dirty: bool,
+    /// The ref that its last edits were set aside under, if they were.
+    pub saved: Option<String>,
+    /// How much of the disk it takes.
+    pub bytes: u64,
+}
+
+/// Edits that were set aside before a lane was changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// The ref they are under, in the result store.
+    pub name: String,
+    /// The commit.
+    pub commit: Oid,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Owner {
+    pub run: String,
+    pub unit: String,
+}
+
+/// What we know about a lane.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Record {
+    /// Nobody: the lane is free.
+    pub owner: Option<Owner>,
+    pub base: Oid,
+    /// The commit that is under a ref and holds what the lane held when we looked last.
+    pub commit: Oid,
+    /// Its tree, and the change that it is.
+    pub subject: Subject,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending: Option<Pending>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saved: Option<String>,
+}
+
+/// What a lane is being turned into.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Pending {
+    pub base: Oid,
+    /// The last commit of the unit.
+    pub head: Oid,
+    /// The commit whose tree the lane will hold.
+    pub commit: Oid,
+    pub subject: Subject,
+    pub clean: Clean,
+    /// Whether the agent gets a fresh `.git`.
+    pub fresh: bool,
+}
+
+/// A lane that was opened: nothing is pending in it.
+pub(crate) struct Opened<'s> {
+    /// Whether we looked, just now, and what the record says is exactly what is there.
+    pub known: bool,
+    pub home: PathBuf,
+    pub record: Record,
+    pub work: Work<'s>,
+    pub refs: String,
+}
+
+impl Opened<'_> {
+    /// Records what the lane holds now.
+    pub fn record_now(&self) -> Result<Recorded, RepoError> {
+        self.work.record(&self.record.base, Some(&self.record.subject))
+    }
+}
+
+impl Store {
+    /// A lane for a unit: made, put right for it from the pool, or found as it was left. A lane that
+    /// another unit still has is taken over, and what is in it kept.
+    pub fn ensure_lane(
+        &self,
+        number: u32,
+        base: &Oid,
+        run: &str,
+        unit: &str,
+        when: When,
+    ) -> Result<Lane, RepoError> {
+        let home = self.lane_home(number);
+        let owner = Owner { run: run.into(), unit: unit.into() };
+        let work = self.lane_work(number);
+        fs::create_dir_all(&work.dir).doing("made", &work.dir)?;
+        let record = read_record(&home)?;
+        if let Some(record) = record.as_ref().filter(|record| record.owner.as_ref() == Some(&owner))
+        {
+            let mut opened = self.opened(number, record.clone())?;
+            self.mend(&mut opened)?;
+            return Ok(self.lane(number, &owner, &opened.record.base));
+        }
+        let mut known = None;
+        if let Some(record) = record {
+            let mut opened = self.opened(number, record)?;
+            self.set_aside(&mut opened, "before the lane went to another unit", when)?;
+            known = opened.known.then_some(opened.record.subject);
+        } else if work.index.exists()
+            || fs::read_dir(&work.dir).is_ok_and(|mut dir| dir.next().is_some())
+        {
+            self.set_aside_unknown(number, &work, base, when)?;
+        }
+        self.make_ready(number, base, owner, known)
+    }
+
+    /// Puts a lane right for a unit, now that what was in it is kept. `known` is the tree that it
+    /// is known to hold.
+    fn make_ready(
+        &self,
+        number: u32,
+        base: &Oid,
+        owner: Owner,
+        known: Option<Subject>,
+    ) -> Result<Lane, RepoError> {
+        let subject = self.unchanged(base)?;
+        let lane = self.lane(number, &owner, base);
+        let record = Record {
+            owner: Some(owner.clone()),
+            base: base.clone(),
+            commit: base.clone(),
+            subject: known.clone().unwrap_or_else(|| subject.clone()),
+            pending: None,
+            saved: None,
+        };
+        let mut opened = Opened {
+            known: known.is_some(),
+            home: self.lane_home(number),
+            refs: unit_refs(&owner.run, &owner.unit),
+            record,
+            work: self.lane_work(number),
+        };
+        let pending = Pending {
+            base: base.clone(),
+            head: base.clone(),
+            commit: base.clone(),
+            subject,
+            clean: Clean::Everything,
+            fresh: true,
+        };
+        self.turn_into(&mut opened, pending)?;
+        Ok(lane)
+    }
+
+    fn lane(&self, number: u32, owner: &Owner, base: &Oid) -> Lane {
+        Lane {
+            number,
+            run: owner.run.clone(),
+            unit: owner.unit.clone(),
+            work: self.lane_work(number).dir,
+            base: base.clone(),
+        }
+    }
+
+    fn lane_home(&self, number: u32) -> PathBuf {
+        self.dir.join("lanes").join(number.to_string())
+    }
+
+    fn lane_work(&self, number: u32) -> Work<'_> {
+        let home = self.lane_home(number);
+        Work { store: self, dir: home.join("work"), index: home.join("index") }
+    }
+
+    /// Opens a lane that a unit has, and finishes what was pending there.
+    pub(crate) fn open_lane(&self, lane: &Lane) -> Result<Opened<'_>, RepoError> {
+        let record = read_record(&self.lane_home(lane.number))?.filter(|record| {
+            record.owner.as_ref().is_some_and(|o| o.run == lane.run && o.unit == lane.unit)
+        });
+        let record = record.ok_or_else(|| RepoError::NotTheirs {
+            number: lane.number,
+            run: lane.run.clone(),
+            unit: lane.unit.clone(),
+        })?;
+        self.opened(lane.number, record)
+    }
+
+    fn opened(&self, number: u32, record: Record) -> Result<Opened<'_>, RepoError> {
+        let refs = match &record.owner {
+            Some(owner) => unit_refs(&owner.run, &owner.unit),
+            None => lost_refs(number),
+        };
+        let home = self.lane_home(number);
+        let work = self.lane_work(number);
+        let mut opened = Opened { known: false, home, record, work, refs };
+        self.finish(&mut opened)?;
+        Ok(opened)
+    }
+
+    /// Turns a lane into something else: noted first, then done.
+    pub(crate) fn turn_into(
+        &self,
+        opened: &mut Opened<'_>,
+        pending: Pending,
+    ) -> Result<(), RepoError> {
+        opened.record.pending = Some(pending);
+        write_record(&opened.home, &opened.record)?;
+        self.finish(opened)
+    }
+
+    fn finish(&self, opened: &mut Opened<'_>) -> Result<(), RepoError> {
+        let Some(pending) = opened.record.pending.take() else { return Ok(()) };
+        if opened.known && opened.record.subject.tree == pending.subject.tree {
+            opened.work.clean(pending.clean)?;
+        } else {
+            opened.work.put(&pending.subject.tree, pending.clean)?;
+        }
+        self.copy_extras(&opened.work.dir, &opened.work.place())?;
+        if pending.fresh {
+            self.fresh_dot_git(opened, &pending.head)?;
+        }
+        self.move_head(&opened.refs, &pending.head)?;
+        opened.record.base = pending.base;
+        opened.record.commit = pending.commit;
+        opened.record.subject = pending.subject;
+        write_record(&opened.home, &opened.record)
+    }
+
+    fn fresh_dot_git(&self, opened: &Opened<'_>, head: &Oid) -> Result<(), RepoError> {
+        self.make_dot_git(&opened.work, &DotGit { head, person: self.lane_person() })
+    }
+
+    /// Who commits in lanes: the person, if git knows who that is.
+    fn lane_person(&self) -> &Person {
+        self.lane_person.get_or_init(|| {
+            self.repository.identity().unwrap_or_else(|_| self.settings.committer.clone())
+        })
+    }
+
+    /// Gives the agent a `.git` that works again, if it broke its own. Its files are not touched,
+    /// and what it had committed is kept.
+    fn mend(&self, opened: &mut Opened<'_>) -> Result<(), RepoError> {
+        let head = self.head_of(opened)?;
+        let mut there = self.provenance_of(opened, &head)?;
+        there.extend([head.clone(), opened.record.base.clone()]);
+        if self.dot_git_is_sound(&opened.work.dir, self.lane_person(), &there) {
+            return Ok(());
+        }
+        // The agent's index says what the unit's last commit holds.
+        let tree = self.tree_of(&head)?;
+        let place = self.results().with_work(&opened.work.dir, &opened.home.join("mend.index"));
+        let git = self.git();
+        git.call("mend.read-tree", &place).args(["read-tree", tree.as_str()]).ok()?;
+        let refreshed = git.call("mend.refresh", &place);
+        refreshed.args(["update-index", "-q", "--refresh"]).output()?;
+        let work = Work {
+            store: self,
+            dir: opened.work.dir.clone(),
+            index: opened.home.join("mend.index"),
+        };
+        self.make_dot_git(&work, &DotGit { head: &head, person: self.lane_person() })?;
+        durable::remove(&work.index)
+    }
+
+    /// The unit's last commit: its base, if there is none.
+    pub(crate) fn head_of(&self, opened: &Opened<'_>) -> Result<Oid, RepoError> {
+        let head = self.ref_at(&format!("{}/head", opened.refs))?;
+        Ok(head.unwrap_or_else(|| opened.record.base.clone()))
+    }
+
+    /// Moves the unit's last commit; one that would be out of reach afterwards is kept.
+    fn move_head(&self, refs: &str, to: &Oid) -> Result<(), RepoError> {
+        let name = format!("{refs}/head");
+        match self.ref_at(&name)? {
+            Some(there) if there == *to => Ok(()),
+            Some(there) => {
+                if !self.is_ancestor(&there, to)? {
+                    self.keep(&format!("{refs}/heads/{}", there.short()), &there)?;
+                }
+                self.move_ref(&name, to, Some(&there))
+            }
+            None => self.move_ref(&name, to, None),
+        }
+    }
+
+    pub(crate) fn is_ancestor(&self, old: &Oid, new: &Oid) -> Result<bool, RepoError> {
+        let place = self.results();
+        let call = self.git().call("is-ancestor", &place);
+        Ok(call.args(["merge-base", "--is-ancestor", old.as_str(), new.as_str()]).test()?)
+    }
+
+    pub(crate) fn provenance_of(
+        &self,
+        opened: &Opened<'_>,
+        head: &Oid,
+    ) -> Result<Vec<Oid>, RepoError> {
+        let quarantine = opened.home.join("quarantine");
+        let ours = [&opened.record.base, head];
+        self.keep_provenance(&opened.work.dir, &quarantine, &ours, &opened.refs)
+    }
+
+    /// Keeps what a lane holds, if it is not kept yet.
+    pub(crate) fn set_aside(
+        &self,
+        opened: &mut Opened<'_>,
+        why: &str,
+        when: When,
+    ) -> Result<Option<Saved>, RepoError> {
+        let head = self.head_of(opened)?;
+        self.provenance_of(opened, &head)?;
+        let recorded = opened.record_now()?;
+        opened.known = recorded.left_out.is_empty();
+        if recorded.subject == opened.record.subject {
+            return Ok(None);
+        }
+        let tree = &recorded.subject.tree;
+        let saved = self.save_tree(&opened.refs, tree, &head, why, when)?;
+        opened.record.commit = saved.commit.clone();
+        opened.record.subject = recorded.subject;
+        opened.record.saved = Some(saved.name.clone());
+        write_record(&opened.home, &opened.record)?;
+        Ok(Some(saved))
+    }
+
+    fn save_tree(
+        &self,
+        refs: &str,
+        tree: &Oid,
+        head: &Oid,
+        why: &str,
+        when: When,
+    ) -> Result<Saved, RepoError> {
+        let commit = self.commit(&Commit {
+            tree,
+            parents: std::slice::from_ref(head),
+            message: &format!("Set aside {why}"),
+            author: &self.settings.committer,
+            when,
+        })?;
+        let name = self.keep(&format!("{refs}/saved/{}", tree.short()), &commit)?;
+        Ok(Saved { name, commit })
+    }
+
+    /// Keeps what is in a lane whose record is gone.
+    fn set_aside_unknown(
+        &self,
+        number: u32,
+        work: &Work<'_>,
+        base: &Oid,
+        when: When,
+    ) -> Result<(), RepoError> {
+        durable::remove(&work.index)?;
+        let tree = work.record(base, None)?.subject.tree;
+        let why = "from a lane without a record";
+        self.save_tree(&lost_refs(number), &tree, base, why, when)?;
+        Ok(())
+    }
+
+    /// Gives a lane back to the pool. What is in it stays there until another unit needs it, and is
+    /// kept under a ref in any case.
+    pub fn release(&self, lane: &Lane, when: When) -> Result<Option<Saved>, RepoError> {
+        let mut opened = self.open_lane(lane)?;
+        let saved = self.set_aside(&mut opened, "when the lane was released", when)?;
+        opened.record.owner = None;
+        write_record(&opened.home, &opened.record)?;
+        Ok(saved)
+    }
+
+    /// All lanes of the pool.
+    pub fn lanes(&self) -> Result<Vec<LaneState>, RepoError> {
+        let dir = self.dir.join("lanes");
+        let entries = fs::read_dir(&dir).doing("read", &dir)?.flatten();
+        let mut numbers: Vec<u32> =
+            entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+        numbers.sort_unstable();
+        let state = |number| -> Result<Option<LaneState>, RepoError> {
+            let home = self.lane_home(number);
+            let Some(record) = read_record(&home)? else { return Ok(None) };
+            let work = self.lane_work(number);
+            Ok(Some(LaneState {
+                number,
+                dirty: record.pending.is_none() && work.is_dirty()?,
+                owner: record.owner.map(|owner| (owner.run, owner.unit)),
+                base: record.base,
+                saved: record.saved,
+                bytes: bytes_below(&home),
+                work: work.dir,
+            }))
+        };
+        numbers.into_iter().filter_map(|number| state(number).transpose()).collect()
+    }
+}
+
+/// Where work of nobody is kept. No id encodes to this.
+fn lost_refs(number: u32) -> String {
+    format!("refs/windlass/%lost/lane-{number}")
+}
+
+fn record_path(home: &Path) -> PathBuf {
+    home.join("record.json")
+}
+
+fn read_record(home: &Path) -> Result<Option<Record>, RepoError> {
+    let path = record_path(home);
+    let Some(bytes) = durable::read(&path)? else { return Ok(None) };
+    serde_json::from_slice(&bytes)
+        .map(Some)
+        .map_err(|error| RepoError::BadRecord { path, what: error.to_string() })
+}
+
+pub(crate) fn write_record(home: &Path, record: &Record) -> Result<(), RepoError> {
+    let path = record_path(home);
+    let bytes = serde_json::to_vec_pretty(record)
+        .map_err(|error| RepoError::BadRecord { path: path.clone(), what: error.to_string() })?;
+    durable::write(&path, &bytes)
+}

@@ -1,0 +1,67 @@
+//! Git for Windlass: the person's repository, our mirror of it, the lanes where units are built, the
+//! store of their results, and landing.
+//!
+//! ```text
+//!  the person's repository                      our directory
+//!  ─────────────────────── sync ──▶ mirror.git ◀── borrowed by lanes (read-only)
+//!        ▲                              ▲
+//!        │ land: objects, then          │ borrows
+//!        │ compare-and-swap         results.git ◀── snapshot, checkpoint ── lanes/<n>/work
+//!        └──────────────────────────────┘
+//! ```
+//!
+//! Three rules hold everywhere. No call to git runs a program that a repository names, and none looks
+//! into the `.git` that an agent can write. Nothing is removed that is not kept under a ref first.
+//! And every operation can be cut off at any point and asked for again: it finds what is there.
+//!
+//! The person's repository changes in these ways only: a branch that work lands on moves (with its
+//! checkout, if nothing there is in the way), branches `windlass/…` come and go, notes appear under
+//! `refs/notes/windlass`, and objects of what landed are added.
+
+mod change;
+mod changes;
+mod clean;
+mod dotgit;
+mod durable;
+mod error;
+mod extras;
+pub mod failpoint;
+mod git;
+mod land;
+mod lane;
+mod lock;
+mod merge;
+mod mirror;
+mod name;
+mod names;
+mod note;
+mod oid;
+mod person;
+mod pins;
+mod provenance;
+mod repository;
+mod save;
+mod std_run;
+mod store;
+mod transfer;
+mod transport;
+mod work;
+
+pub use self::{
+    changes::{Change, Entry},
+    clean::CleanCheckout,
+    error::RepoError,
+    git::{Call, Failure, Git, GitError, Host, Output, Run},
+    land::{Applied, Land, Landing, Request, Target},
+    lane::{Lane, LaneState, Saved},
+    merge::{Conflicted, Rebuilt},
+    mirror::Heads,
+    name::{Branch, NotABranch},
+    oid::{NotAnOid, Oid},
+    person::{Person, When},
+    repository::{Checkout, Remark, Repository},
+    save::{Checkpoint, Patched, Rewound, Snapshot},
+    std_run::StdRun,
+    store::{Limits, Settings, Store, Subject},
+    work::LeftOut,
+};

@@ -1,0 +1,386 @@
+//! The person's repository: found, looked at, and otherwise left alone.
+//!
+//! What it may be like, and what comes of it:
+//!
+//! | it is | then |
+//! |---|---|
+//! | not a repository, or a bare one | refused, with what to do |
+//! | owned by another user | refused, with the command that says it is trusted |
+//! | without a commit | refused, with a command that makes one |
+//! | shallow or partial | refused: a lane must be able to see the history it stands on |
+//! | on a detached HEAD | works; there is no branch to start from, so one must be named |
+//! | one of several linked work trees | works; each of them may have its own branch checked out |
+//! | dirty | works; a landing waits when a file it changes is modified or in the way |
+//! | in the middle of a merge, rebase, pick or revert | works; a landing on that checkout waits |
+//! | sparse, or on a file system that folds case | works; a landing on that checkout waits |
+//! | with submodules | works; lanes have empty directories there, and what submodules point to never changes |
+//! | with filters (LFS and the like) | works on what git stores; a landing that changes such a file in a checkout waits |
+//! | borrowing objects from elsewhere | works; the mirror gets copies |
+//! | in a path with spaces, colons, line breaks or no UTF-8 | works |
+//! | on a file system that cannot be written | works until something should land |
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::{OsStr, OsString},
+    fs,
+    os::unix::ffi::{OsStrExt, OsStringExt},
+    path::{Path, PathBuf},
+};
+
+use rustix::fs::{Access, access};
+
+use crate::{
+    error::{Doing, RepoError},
+    git::{Git, GitError, Place, strange},
+    name::Branch,
+    oid::Oid,
+    person::Person,
+};
+
+/// The ref our notes are under.
+pub(crate) const NOTES: &str = "refs/notes/windlass";
+
+/// A repository of a person.
+#[derive(Clone, Debug)]
+pub struct Repository {
+    pub(crate) git: Git,
+    top: PathBuf,
+    git_dir: PathBuf,
+    common_dir: PathBuf,
+    format: String,
+}
+
+/// A checkout of the repository: its main work tree or a linked one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkout {
+    /// Where its files are.
+    pub path: PathBuf,
+    pub(crate) git_dir: PathBuf,
+    /// The whole name of the branch that is checked out, if one is.
+    pub branch: Option<String>,
+}
+
+/// Something about a repository that a person should know before a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remark {
+    /// It has submodules.
+    Submodules,
+    /// These filters are configured, and files may be meant for them.
+    Filters(Vec<String>),
+    /// Not all files are checked out.
+    Sparse,
+    /// Its file system folds case.
+    FoldsCase,
+    /// This is under way in the checkout: a merge, for instance.
+    UnderWay(&'static str),
+    /// It cannot be written.
+    ReadOnly,
+}
+
+/// What the person's configuration says, of all that could matter here.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Config {
+    /// As `author.…` and as `user.…`, of which the first outranks the second.
+    name: [Option<String>; 2],
+    email: [Option<String>; 2],
+    pub sparse: bool,
+    pub folds_case: bool,
+    partial: bool,
+    filters: BTreeSet<String>,
+    /// Harmless settings that say how files of a checkout are written.
+    pub files: Vec<(String, OsString)>,
+    /// How new files in the git directory are shared.
+    pub shared: Option<OsString>,
+}
+
+impl Repository {
+    /// Finds the repository that a path is in.
+    pub fn find(git: &Git, path: &Path) -> Result<Repository, RepoError> {
+        let path = path.canonicalize().doing("found", path)?;
+        let here = Place { dir: path.clone(), theirs: true, ..Place::default() };
+        let flags = git
+            .call("find.flags", &here)
+            .args(["rev-parse", "--is-bare-repository", "--is-inside-work-tree"])
+            .args(["--is-shallow-repository", "--show-object-format"])
+            .ok()
+            .map_err(|error| not_found(&path, error))?;
+        let flags = String::from_utf8_lossy(&flags).into_owned();
+        let mut flags = flags.lines();
+        let mut flag = || flags.next() == Some("true");
+        let (bare, inside, shallow) = (flag(), flag(), flag());
+        let format = flags.next().unwrap_or_default().to_owned();
+        if bare {
+            return Err(RepoError::Bare { path });
+        }
+        if !inside {
+            return Err(RepoError::NotARepository { path });
+        }
+        // One call each: a path may have a line break in it.
+        let ask = |what: &str| -> Result<PathBuf, RepoError> {
+            let call = git.call("find.path", &here);
+            let mut said = call.args(["rev-parse", "--path-format=absolute", what]).ok()?;
+            said.pop();
+            Ok(OsString::from_vec(said).into())
+        };
+        let repository = Repository {
+            git: git.clone(),
+            top: ask("--show-toplevel")?,
+            git_dir: ask("--git-dir")?,
+            common_dir: ask("--git-common-dir")?,
+            format,
+        };
+        if shallow {
+            return Err(RepoError::Shallow { path: repository.top });
+        }
+        if repository.config()?.partial {
+            return Err(RepoError::Partial { path: repository.top });
+        }
+        repository.head()?;
+        Ok(repository)
+    }
+
+    /// The top directory of the checkout.
+    pub fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// The git directory that all its checkouts share.
+    pub fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+
+    pub(crate) fn objects(&self) -> PathBuf {
+        self.common_dir.join("objects")
+    }
+
+    /// `sha1` or `sha256`.
+    pub(crate) fn format(&self) -> &str {
+        &self.format
+    }
+
+    /// Where calls stand that read and move its refs.
+    pub(crate) fn refs(&self) -> Place {
+        self.refs_of(&self.git_dir, &self.top)
+    }
+
+    pub(crate) fn refs_of(&self, git_dir: &Path, work_tree: &Path) -> Place {
+        Place {
+            dir: self.common_dir.clone(),
+            git_dir: Some(git_dir.into()),
+            common_dir: Some(self.common_dir.clone()),
+            work_tree: Some(work_tree.into()),
+            ..Place::default()
+        }
+    }
+
+    /// The commit that is checked out.
+    pub fn head(&self) -> Result<Oid, RepoError> {
+        self.resolve("HEAD^{commit}")?
+            .ok_or_else(|| RepoError::NoCommits { path: self.top.clone() })
+    }
+
+    /// The branch that is checked out.
+    pub fn branch(&self) -> Result<Branch, RepoError> {
+        let place = self.refs();
+        let call = self.git.call("find.branch", &place).args(["symbolic-ref", "-q", "HEAD"]);
+        let output = call.output()?;
+        let name = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
+        match name.strip_prefix("refs/heads/") {
+            Some(name) => Ok(Branch::new(name)?),
+            None => Err(RepoError::Detached { path: self.top.clone() }),
+        }
+    }
+
+    /// The commit at the tip of a branch, if there is such a branch.
+    pub fn tip(&self, branch: &Branch) -> Result<Option<Oid>, RepoError> {
+        self.resolve(&format!("{}^{{commit}}", branch.full()))
+    }
+
+    fn resolve(&self, what: &str) -> Result<Option<Oid>, RepoError> {
+        let place = self.refs();
+        let call = self.git.call("find.resolve", &place);
+        let output =
+            call.args(["rev-parse", "-q", "--verify", "--end-of-options", what]).output()?;
+        match output.code {
+            Some(0) => Ok(Some(Oid::printed(&output.stdout)?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// All branches, and our notes, by their whole names.
+    pub(crate) fn heads(&self) -> Result<BTreeMap<Vec<u8>, Oid>, RepoError> {
+        let place = self.refs();
+        let said = self
+            .git
+            .call("sync.heads", &place)
+            .args(["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", NOTES])
+            .ok()?;
+        let lines = said.split(|b| *b == b'\n').filter(|line| !line.is_empty());
+        lines
+            .map(|line| {
+                let at = line.iter().position(|b| *b == b' ').unwrap_or(line.len());
+                let name = line.get(at + 1..).unwrap_or_default().to_vec();
+                Ok((name, Oid::printed(&line[..at]).map_err(|e| strange("sync.heads", &e))?))
+            })
+            .collect()
+    }
+
+    /// Its main work tree and the linked ones, as far as they are there.
+    pub fn checkouts(&self) -> Result<Vec<Checkout>, RepoError> {
+        let place = self.refs();
+        let call = self.git.call("find.checkouts", &place);
+        let said = call.args(["worktree", "list", "--porcelain", "-z"]).ok()?;
+        let linked = self.linked();
+        let mut checkouts = Vec::new();
+        let fields: Vec<&[u8]> = said.split(|b| *b == 0).collect();
+        for record in fields.split(|field| field.is_empty()) {
+            let field = |name: &[u8]| record.iter().find_map(|f| f.strip_prefix(name));
+            let Some(path) = field(b"worktree ") else { continue };
+            let path = PathBuf::from(OsStr::from_bytes(path));
+            let branch = field(b"branch ").map(|b| String::from_utf8_lossy(b).into_owned());
+            let bare = record.contains(&b"bare".as_slice());
+            let git_dir = match path.canonicalize().ok().and_then(|path| linked.get(&path)) {
+                Some(git_dir) => git_dir.clone(),
+                None => self.common_dir.clone(),
+            };
+            // The first is the main one; any other without a directory of its own is gone.
+            let there = checkouts.is_empty() || git_dir != self.common_dir;
+            if !bare && there && path.is_dir() {
+                checkouts.push(Checkout { path, git_dir, branch });
+            }
+        }
+        Ok(checkouts)
+    }
+
+    /// The git directories of linked work trees, by where those are.
+    fn linked(&self) -> BTreeMap<PathBuf, PathBuf> {
+        let Ok(entries) = fs::read_dir(self.common_dir.join("worktrees")) else {
+            return BTreeMap::new();
+        };
+        let of = |git_dir: PathBuf| {
+            let mut said = fs::read(git_dir.join("gitdir")).ok()?;
+            said.pop_if(|last| *last == b'\n');
+            let dot_git = git_dir.join(OsStr::from_bytes(&said));
+            Some((dot_git.parent()?.canonicalize().ok()?, git_dir))
+        };
+        entries.filter_map(|entry| of(entry.ok()?.path())).collect()
+    }
+
+    /// Who the person is, for the commits that land.
+    pub fn identity(&self) -> Result<Person, RepoError> {
+        let config = self.config()?;
+        let first = |texts: [Option<String>; 2]| texts.into_iter().flatten().next();
+        let name = first(config.name).ok_or(RepoError::NoIdentity { what: "name" })?;
+        let email = first(config.email).ok_or(RepoError::NoIdentity { what: "email" })?;
+        Person::new(&name, &email)
+    }
+
+    /// What a person should know before a run.
+    pub fn remarks(&self) -> Result<Vec<Remark>, RepoError> {
+        let config = self.config()?;
+        let mut remarks = Vec::new();
+        if self.resolve("HEAD:.gitmodules")?.is_some() {
+            remarks.push(Remark::Submodules);
+        }
+        if !config.filters.is_empty() {
+            remarks.push(Remark::Filters(config.filters.into_iter().collect()));
+        }
+        if config.sparse {
+            remarks.push(Remark::Sparse);
+        }
+        if config.folds_case {
+            remarks.push(Remark::FoldsCase);
+        }
+        remarks.extend(under_way(&self.git_dir).map(Remark::UnderWay));
+        if self.writable().is_err() {
+            remarks.push(Remark::ReadOnly);
+        }
+        Ok(remarks)
+    }
+
+    pub(crate) fn writable(&self) -> Result<(), RepoError> {
+        access(&self.common_dir, Access::WRITE_OK).map_err(|errno| RepoError::ReadOnly {
+            path: self.common_dir.clone(),
+            source: errno.into(),
+        })
+    }
+
+    /// Reads the person's configuration, all files of it. That runs nothing, whatever it says.
+    pub(crate) fn config(&self) -> Result<Config, RepoError> {
+        let place = Place { theirs: true, ..self.refs() };
+        let call = self.git.call("find.config", &place);
+        let said = call.args(["config", "--list", "--includes", "--show-scope", "-z"]).ok()?;
+        let fields: Vec<&[u8]> = said.split(|b| *b == 0).collect();
+        let mut config = Config::default();
+        for pair in fields.chunks_exact(2) {
+            // The command line's are our own.
+            if pair[0] != b"command" {
+                let at = pair[1].iter().position(|b| *b == b'\n');
+                let (key, value) = match at {
+                    Some(at) => (&pair[1][..at], &pair[1][at + 1..]),
+                    None => (pair[1], b"true".as_slice()),
+                };
+                config.note(&String::from_utf8_lossy(key), value);
+            }
+        }
+        Ok(config)
+    }
+}
+
+impl Config {
+    fn note(&mut self, key: &str, value: &[u8]) {
+        let text = || Some(String::from_utf8_lossy(value).into_owned()).filter(|t| !t.is_empty());
+        let yes = matches!(value.to_ascii_lowercase().as_slice(), b"true" | b"yes" | b"on" | b"1");
+        match key {
+            "author.name" => self.name[0] = text(),
+            "user.name" => self.name[1] = text(),
+            "author.email" => self.email[0] = text(),
+            "user.email" => self.email[1] = text(),
+            "core.sparsecheckout" => self.sparse = yes,
+            "core.ignorecase" => self.folds_case = yes,
+            "extensions.partialclone" => self.partial = true,
+            "core.sharedrepository" => self.shared = Some(OsStr::from_bytes(value).into()),
+            "core.autocrlf"
+            | "core.eol"
+            | "core.filemode"
+            | "core.symlinks"
+            | "core.checkstat"
+            | "core.trustctime"
+            | "core.checkroundtripencoding" => {
+                self.files.push((key.to_owned(), OsStr::from_bytes(value).into()));
+            }
+            _ => {
+                if let Some(filter) = key.strip_prefix("filter.") {
+                    let name = filter.rsplit_once('.').map_or(filter, |(name, _)| name);
+                    self.filters.insert(name.to_owned());
+                } else if key.starts_with("remote.") && key.ends_with(".promisor") {
+                    self.partial |= yes;
+                }
+            }
+        }
+    }
+}
+
+/// What is under way in a checkout, by the files that git leaves while it is.
+pub(crate) fn under_way(git_dir: &Path) -> Option<&'static str> {
+    let marks = [
+        ("MERGE_HEAD", "a merge"),
+        ("CHERRY_PICK_HEAD", "a cherry-pick"),
+        ("REVERT_HEAD", "a revert"),
+        ("rebase-merge", "a rebase"),
+        ("rebase-apply", "a rebase"),
+    ];
+    marks.into_iter().find(|(mark, _)| git_dir.join(mark).exists()).map(|(_, what)| what)
+}
+
+fn not_found(path: &Path, error: GitError) -> RepoError {
+    match error.said() {
+        Some(said) if said.contains("dubious ownership") => {
+            RepoError::NotTrusted { path: path.into() }
+        }
+        Some(said) if said.contains("not a git repository") => {
+            RepoError::NotARepository { path: path.into() }
+        }
+        _ => error.into(),
+    }
+}

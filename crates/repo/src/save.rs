@@ -1,0 +1,238 @@
+//! Saving what a lane holds, and going back.
+//!
+//! The commits of a unit form a chain from its base, whose last one is the unit's head. Snapshots
+//! stand beside the chain, each on the head of its time: every turn of an agent that changed files
+//! has one. All of them are in the result store, under refs of the unit.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    durable,
+    error::RepoError,
+    lane::{Lane, Opened, Pending, Saved, write_record},
+    name::component,
+    oid::Oid,
+    person::{Person, When},
+    store::{Commit, Store, Subject},
+    work::{Clean, LeftOut, Recorded},
+};
+
+/// What a lane held at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// A commit of it, kept under a ref.
+    pub commit: Oid,
+    /// What was looked at.
+    pub subject: Subject,
+    /// Whether it is something else than when we looked last.
+    pub changed: bool,
+    /// Directories that have a repository of their own. Their files are in the snapshot, their
+    /// history is not.
+    pub nested: Vec<PathBuf>,
+    /// What git cannot hold.
+    pub left_out: Vec<LeftOut>,
+    /// What the agent committed itself, kept as provenance.
+    pub agent_commits: Vec<Oid>,
+}
+
+/// What came of a checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// The unit's last commit now.
+    pub commit: Oid,
+    /// What it holds.
+    pub subject: Subject,
+    /// Whether there was anything to commit.
+    pub saved: bool,
+}
+
+/// What came of going back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rewound {
+    /// The edits that were set aside, if there were any.
+    pub saved: Option<Saved>,
+    /// What the lane holds now.
+    pub subject: Subject,
+}
+
+/// What came of a patch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Patched {
+    /// All of it was applied.
+    Applied(Subject),
+    /// Nothing of it was applied.
+    Rejected {
+        /// Why.
+        why: String,
+    },
+}
+
+impl Store {
+    /// Records what a lane holds. What changed is kept under a ref of this label; the same label
+    /// never replaces something else.
+    pub fn snapshot(&self, lane: &Lane, label: &str, when: When) -> Result<Snapshot, RepoError> {
+        let mut opened = self.open_lane(lane)?;
+        let head = self.head_of(&opened)?;
+        let agent_commits = self.provenance_of(&opened, &head)?;
+        let Recorded { subject, nested, left_out } = opened.record_now()?;
+        let changed = subject != opened.record.subject;
+        if changed {
+            let commit = self.commit(&Commit {
+                tree: &subject.tree,
+                parents: &[head],
+                message: &format!("Snapshot {label}"),
+                author: &self.settings.committer,
+                when,
+            })?;
+            self.keep(&format!("{}/snapshots/{}", opened.refs, component(label)), &commit)?;
+            self.note_held(&mut opened, &commit, &subject)?;
+        }
+        let commit = opened.record.commit;
+        Ok(Snapshot { commit, subject, changed, nested, left_out, agent_commits })
+    }
+
+    /// Notes what a lane holds, now that a ref keeps it.
+    fn note_held(
+        &self,
+        opened: &mut Opened<'_>,
+        commit: &Oid,
+        subject: &Subject,
+    ) -> Result<(), RepoError> {
+        opened.record.commit = commit.clone();
+        opened.record.subject = subject.clone();
+        write_record(&opened.home, &opened.record)
+    }
+
+    /// Commits what a lane holds to the unit's chain. Asked again for the very same commit, it finds
+    /// it there.
+    pub fn checkpoint(
+        &self,
+        lane: &Lane,
+        message: &str,
+        author: &Person,
+        when: When,
+    ) -> Result<Checkpoint, RepoError> {
+        let mut opened = self.open_lane(lane)?;
+        let head = self.head_of(&opened)?;
+        self.provenance_of(&opened, &head)?;
+        let subject = opened.record_now()?.subject;
+        let tree = &subject.tree;
+        let commit =
+            |parents: &[Oid]| self.commit(&Commit { tree, parents, message, author, when });
+        if self.tree_of(&head)? == *tree {
+            let again = head != opened.record.base && commit(&self.parents(&head)?)? == head;
+            self.note_held(&mut opened, &head, &subject)?;
+            return Ok(Checkpoint { commit: head, subject, saved: again });
+        }
+        let new = commit(std::slice::from_ref(&head))?;
+        self.move_ref(&format!("{}/head", opened.refs), &new, Some(&head))?;
+        self.note_held(&mut opened, &new, &subject)?;
+        Ok(Checkpoint { commit: new, subject, saved: true })
+    }
+
+    pub(crate) fn parents(&self, commit: &Oid) -> Result<Vec<Oid>, RepoError> {
+        let place = self.results();
+        let call = self.git().call("parents", &place);
+        let said = call.args(["rev-parse", &format!("{commit}^@")]).ok()?;
+        let said = String::from_utf8_lossy(&said).into_owned();
+        Ok(said.lines().map(Oid::parse).collect::<Result<_, _>>()?)
+    }
+
+    /// Takes a lane back to a commit of its unit's chain, or to a snapshot. Edits that are kept
+    /// nowhere are set aside first; ignored files stay.
+    pub fn rewind(&self, lane: &Lane, to: &Oid, when: When) -> Result<Rewound, RepoError> {
+        let mut opened = self.open_lane(lane)?;
+        let saved = self.set_aside(&mut opened, "before going back", when)?;
+        let head = self.head_of(&opened)?;
+        let head = if self.is_ancestor(to, &head)? {
+            to.clone()
+        } else {
+            // A snapshot stands on the head of its time.
+            self.parents(to)?.into_iter().next().unwrap_or(head)
+        };
+        let subject = self.subject(&opened.record.base, &self.tree_of(to)?)?;
+        let pending = Pending {
+            base: opened.record.base.clone(),
+            head,
+            commit: to.clone(),
+            subject: subject.clone(),
+            clean: Clean::Untracked,
+            fresh: true,
+        };
+        self.turn_into(&mut opened, pending)?;
+        Ok(Rewound { saved, subject })
+    }
+
+    /// The unit's last commit: its base, as long as there is none.
+    pub fn head(&self, lane: &Lane) -> Result<Oid, RepoError> {
+        self.head_of(&self.open_lane(lane)?)
+    }
+
+    /// Applies a patch to a lane, whole or not at all.
+    pub fn apply_patch(&self, lane: &Lane, patch: &[u8], when: When) -> Result<Patched, RepoError> {
+        let mut opened = self.open_lane(lane)?;
+        self.set_aside(&mut opened, "before a patch", when)?;
+        let before = opened.record.subject.tree.clone();
+        let tree = match self.patched(&opened.home, &before, patch)? {
+            Ok(tree) if tree == before => return Ok(rejected("the patch changes nothing")),
+            Ok(tree) => tree,
+            Err(why) => return Ok(rejected(&why)),
+        };
+        let touched = self.changes(&before, &tree)?;
+        let extra = touched.iter().find(|change| self.settings.extras.contains(&change.path));
+        if let Some(change) = extra {
+            let path = change.path.display();
+            return Ok(rejected(&format!(
+                "{path} never enters a commit, so no patch may change it"
+            )));
+        }
+        let head = self.head_of(&opened)?;
+        let commit = self.commit(&Commit {
+            tree: &tree,
+            parents: std::slice::from_ref(&head),
+            message: "With a patch applied",
+            author: &self.settings.committer,
+            when,
+        })?;
+        let subject = self.subject(&opened.record.base, &tree)?;
+        self.keep(&format!("{}/patched/{}", opened.refs, tree.short()), &commit)?;
+        let pending = Pending {
+            base: opened.record.base.clone(),
+            head,
+            commit,
+            subject: subject.clone(),
+            clean: Clean::Nothing,
+            fresh: false,
+        };
+        self.turn_into(&mut opened, pending)?;
+        Ok(Patched::Applied(subject))
+    }
+
+    /// The tree that a patch makes of another one, or why it does not apply.
+    fn patched(
+        &self,
+        home: &Path,
+        tree: &Oid,
+        patch: &[u8],
+    ) -> Result<Result<Oid, String>, RepoError> {
+        let index = home.join("patch.index");
+        durable::remove(&index)?;
+        let place = self.results().with_index(&index);
+        let git = self.git();
+        git.call("patch.read-tree", &place).args(["read-tree", tree.as_str()]).ok()?;
+        let apply = git.call("patch.apply", &place);
+        let output =
+            apply.args(["apply", "--cached", "--whitespace=nowarn", "-"]).stdin(patch).output()?;
+        let made = if output.code == Some(0) {
+            Ok(git.call("patch.write-tree", &place).arg("write-tree").oid()?)
+        } else {
+            Err(String::from_utf8_lossy(&output.stderr).trim().to_owned())
+        };
+        durable::remove(&index)?;
+        Ok(made)
+    }
+}
+
+fn rejected(why: &str) -> Patched {
+    Patched::Rejected { why: why.to_owned() }
+}

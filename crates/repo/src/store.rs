@@ -1,0 +1,340 @@
+//! What Windlass keeps beside a person's repository, in a directory of its own:
+//!
+//! ```text
+//! mirror.git/       their branches and history: what lanes borrow, read-only
+//! results.git/      everything made by units: snapshots, checkpoints, results; borrows the mirror
+//! lanes/<n>/work    the work tree of a lane, with a `.git` of its own for the agent
+//! lanes/<n>/…       what we keep about it, out of the agent's sight
+//! checks/<n>/       clean checkouts, likewise
+//! unfinished/       landings that were under way: what to do about them after a crash
+//! ```
+//!
+//! The mirror holds hard links to the person's objects, so neither side's clean-up touches the
+//! other; nothing here is ever garbage-collected behind our back.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{Mutex, OnceLock},
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    change::Difference,
+    durable,
+    error::{Doing, RepoError},
+    failpoint,
+    git::{Git, Place, quoted},
+    oid::Oid,
+    person::{Person, When},
+    repository::Repository,
+};
+
+/// What holds for all lanes of a repository.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What a snapshot may hold.
+    pub limits: Limits,
+    /// Who commits.
+    pub committer: Person,
+    /// Files of the person's checkout that lanes get a copy of although git does not know them
+    /// (`.env`). They never enter a commit.
+    pub extras: Vec<PathBuf>,
+    /// How long another git's lock on the person's index is waited for.
+    pub lock_wait_ms: u64,
+}
+
+/// What a snapshot may take up newly. More is refused: it is most often something that belongs in
+/// `.gitignore`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// New and changed files.
+    pub files_max: u64,
+    /// Their bytes, all together.
+    pub bytes_max: u64,
+    /// The bytes of one of them.
+    pub file_bytes_max: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            limits: Limits::default(),
+            committer: Person::windlass(),
+            extras: vec![],
+            lock_wait_ms: 5_000,
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { files_max: 50_000, bytes_max: 1 << 30, file_bytes_max: 100 << 20 }
+    }
+}
+
+/// Exactly what was looked at, or made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    /// The tree: what checks are bound to.
+    pub tree: Oid,
+    /// The change itself, whatever it sits on: what review is bound to.
+    pub change: String,
+}
+
+/// The store of a repository.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) repository: Repository,
+    pub(crate) dir: PathBuf,
+    pub(crate) settings: Settings,
+    /// Held while the mirror is brought up to date.
+    pub(crate) syncing: Mutex<()>,
+    /// Held while something lands.
+    pub(crate) landing: Mutex<()>,
+    /// Who commits in lanes.
+    pub(crate) lane_person: OnceLock<Person>,
+}
+
+impl Store {
+    /// Opens the store in a directory, making what is not there yet.
+    pub fn open(
+        repository: Repository,
+        dir: &Path,
+        settings: Settings,
+    ) -> Result<Store, RepoError> {
+        for extra in &settings.extras {
+            crate::extras::sound(extra)?;
+        }
+        fs::create_dir_all(dir).doing("made", dir)?;
+        let dir = dir.canonicalize().doing("found", dir)?;
+        for name in ["lanes", "checks", "unfinished"] {
+            let dir = dir.join(name);
+            fs::create_dir_all(&dir).doing("made", &dir)?;
+        }
+        let store = Store {
+            repository,
+            dir,
+            settings,
+            syncing: Mutex::default(),
+            landing: Mutex::default(),
+            lane_person: OnceLock::new(),
+        };
+        store.make_mirror()?;
+        if !store.results_dir().exists() {
+            let config = bare_config(store.repository.format());
+            let borrowed = store.mirror_objects();
+            let beside = store.dir.join("results.new");
+            let made = Skeleton { config: &config, borrowed: &[&borrowed] };
+            made.make("results.rename", &beside, &store.results_dir(), |_| Ok(()))?;
+        }
+        Ok(store)
+    }
+
+    /// Sets right what a crash left behind: locks of our own, and landings that were under way in
+    /// a checkout. Only for the one process that may write; call it before anything else.
+    pub fn recover(&self) -> Result<(), RepoError> {
+        for dir in [self.results_dir().join("refs"), self.mirror_dir().join("refs")] {
+            remove_locks(&dir, usize::MAX).doing("searched for locks", &dir)?;
+        }
+        for name in ["lanes", "checks"] {
+            let dir = self.dir.join(name);
+            remove_locks(&dir, 1).doing("searched for locks", &dir)?;
+        }
+        self.settle_unfinished()
+    }
+
+    /// The repository it belongs to.
+    pub fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
+    pub(crate) fn git(&self) -> &Git {
+        &self.repository.git
+    }
+
+    pub(crate) fn mirror_dir(&self) -> PathBuf {
+        self.dir.join("mirror.git")
+    }
+
+    /// What lanes borrow objects from: it must be readable, at this very path, where an agent is
+    /// to use git.
+    pub fn mirror_objects(&self) -> PathBuf {
+        self.mirror_dir().join("objects")
+    }
+
+    pub(crate) fn results_dir(&self) -> PathBuf {
+        self.dir.join("results.git")
+    }
+
+    pub(crate) fn results(&self) -> Place {
+        Place::bare(&self.results_dir())
+    }
+
+    /// Makes a commit. The same arguments make the same commit.
+    pub(crate) fn commit(&self, commit: &Commit<'_>) -> Result<Oid, RepoError> {
+        let place = self.results();
+        let when = commit.when.to_string();
+        let committer = &self.settings.committer;
+        let mut call = self.git().call("commit", &place).args(["commit-tree", "-F", "-"]);
+        for parent in commit.parents {
+            call = call.args(["-p", parent.as_str()]);
+        }
+        let call = call
+            .arg(commit.tree.as_str())
+            .env("GIT_AUTHOR_NAME", commit.author.name())
+            .env("GIT_AUTHOR_EMAIL", commit.author.email())
+            .env("GIT_AUTHOR_DATE", &when)
+            .env("GIT_COMMITTER_NAME", committer.name())
+            .env("GIT_COMMITTER_EMAIL", committer.email())
+            .env("GIT_COMMITTER_DATE", &when)
+            // Titles come from anywhere, and git takes any character but this one.
+            .stdin(format!("{}\n", commit.message.trim_end().replace('\0', "\u{fffd}")));
+        Ok(call.oid()?)
+    }
+
+    pub(crate) fn tree_of(&self, commit: &Oid) -> Result<Oid, RepoError> {
+        let place = self.results();
+        let call = self.git().call("tree-of", &place);
+        Ok(call.args(["rev-parse", "--verify", &format!("{commit}^{{tree}}")]).oid()?)
+    }
+
+    /// The change from a commit to a tree.
+    pub(crate) fn subject(&self, base: &Oid, tree: &Oid) -> Result<Subject, RepoError> {
+        Ok(Subject { tree: tree.clone(), change: self.difference(base, tree)?.change })
+    }
+
+    /// A commit without any change to it.
+    pub(crate) fn unchanged(&self, commit: &Oid) -> Result<Subject, RepoError> {
+        Ok(Subject { tree: self.tree_of(commit)?, change: Difference::none().change })
+    }
+
+    pub(crate) fn difference(&self, base: &Oid, tree: &Oid) -> Result<Difference, RepoError> {
+        let said = self.raw_patch("change", base, tree, &["--raw", "--no-abbrev", "-U3"])?;
+        Ok(Difference::read(&said))
+    }
+
+    /// Where a ref of the result store points. No ref of ours is ever packed, so there is no need
+    /// to ask git.
+    pub(crate) fn ref_at(&self, name: &str) -> Result<Option<Oid>, RepoError> {
+        match durable::read(&self.results_dir().join(name))? {
+            Some(bytes) => Ok(Some(Oid::printed(&bytes)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Moves a ref of the result store, if it is still where it was thought to be.
+    pub(crate) fn move_ref(
+        &self,
+        name: &str,
+        to: &Oid,
+        from: Option<&Oid>,
+    ) -> Result<(), RepoError> {
+        let place = self.results().flushing();
+        let none = to.zero_like();
+        let from = from.map_or(none.as_str(), Oid::as_str);
+        let call = self.git().call("results.update-ref", &place);
+        call.args(["update-ref", "--no-deref", name, to.as_str(), from]).ok()?;
+        Ok(())
+    }
+
+    /// Keeps a commit under a ref that nothing else will ever move. A name that is taken by
+    /// another commit gets a number.
+    pub(crate) fn keep(&self, name: &str, commit: &Oid) -> Result<String, RepoError> {
+        let mut numbered = name.to_owned();
+        for count in 2.. {
+            match self.ref_at(&numbered)? {
+                None => {
+                    self.move_ref(&numbered, commit, None)?;
+                    break;
+                }
+                Some(there) if there == *commit => break,
+                Some(_) => numbered = format!("{name}+{count}"),
+            }
+        }
+        Ok(numbered)
+    }
+}
+
+/// A commit to be.
+pub(crate) struct Commit<'c> {
+    pub tree: &'c Oid,
+    pub parents: &'c [Oid],
+    pub message: &'c str,
+    pub author: &'c Person,
+    pub when: When,
+}
+
+/// The configuration of a repository without a work tree.
+pub(crate) fn bare_config(format: &str) -> String {
+    format!("{}\tbare = true\n\tlogAllRefUpdates = false\n", core_config(format))
+}
+
+/// How the configuration of each of our repositories begins; it ends inside `[core]`.
+pub(crate) fn core_config(format: &str) -> String {
+    let (version, extensions) = if format == "sha1" {
+        (0, String::new())
+    } else {
+        (1, format!("[extensions]\n\tobjectFormat = {format}\n"))
+    };
+    format!("{extensions}[core]\n\trepositoryFormatVersion = {version}\n\tfileMode = true\n")
+}
+
+/// A git directory to be.
+pub(crate) struct Skeleton<'s> {
+    pub config: &'s str,
+    /// Where it borrows objects from.
+    pub borrowed: &'s [&'s Path],
+}
+
+impl Skeleton<'_> {
+    /// Makes it, whole or not at all: `beside` its place first, where `fill` may add to it. `git
+    /// init` would do the same with a process more, and a template of somebody's choice.
+    pub fn make(
+        &self,
+        name: &'static str,
+        beside: &Path,
+        dir: &Path,
+        fill: impl FnOnce(&Path) -> Result<(), RepoError>,
+    ) -> Result<(), RepoError> {
+        if beside.symlink_metadata().is_ok() {
+            fs::remove_dir_all(beside).doing("removed", beside)?;
+        }
+        self.write(beside).doing("made", dir)?;
+        fill(beside)?;
+        failpoint::around(name, || fs::rename(beside, dir)).doing("made", dir)
+    }
+
+    fn write(&self, dir: &Path) -> io::Result<()> {
+        for part in ["objects/info", "objects/pack", "refs/heads", "info"] {
+            fs::create_dir_all(dir.join(part))?;
+        }
+        fs::write(dir.join("HEAD"), "ref: refs/heads/none\n")?;
+        fs::write(dir.join("config"), self.config)?;
+        if !self.borrowed.is_empty() {
+            fs::write(dir.join("objects/info/alternates"), alternates(self.borrowed))?;
+        }
+        Ok(())
+    }
+}
+
+/// The file that lists where objects are borrowed from.
+pub(crate) fn alternates(borrowed: &[&Path]) -> Vec<u8> {
+    let lines = borrowed.iter().flat_map(|path| [quoted(path), "\n".into()]);
+    lines.flat_map(|part| part.into_encoded_bytes()).collect()
+}
+
+/// Removes the lock files below a directory.
+fn remove_locks(dir: &Path, depth: usize) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() && depth > 0 {
+            remove_locks(&entry.path(), depth - 1)?;
+        } else if kind.is_file() && entry.path().extension().is_some_and(|e| e == "lock") {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}

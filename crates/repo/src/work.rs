@@ -1,0 +1,351 @@
+//! A work tree of ours: recording what is in it, and putting it right.
+//!
+//! Both are done with the git directory of the result store and an index that lies beside the work
+//! tree, where an agent cannot reach it. Whatever was done to a `.git` inside of the work tree, ours
+//! never looks at it: not its configuration, not its index, not its refs, not its excludes.
+
+use std::{
+    collections::BTreeSet,
+    ffi::{OsStr, OsString},
+    fs::{self, File, Permissions},
+    io,
+    os::unix::{
+        ffi::{OsStrExt, OsStringExt},
+        fs::PermissionsExt,
+    },
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    error::RepoError,
+    git::{GitError, Place},
+    oid::Oid,
+    store::{Store, Subject},
+};
+
+/// A work tree with its index.
+pub(crate) struct Work<'s> {
+    pub store: &'s Store,
+    pub dir: PathBuf,
+    pub index: PathBuf,
+}
+
+/// What a work tree holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Recorded {
+    pub subject: Subject,
+    pub nested: Vec<PathBuf>,
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Something in a work tree that git cannot hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Where.
+    pub path: PathBuf,
+    /// Why.
+    pub why: &'static str,
+}
+
+/// What goes, besides changes to the files that git knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Clean {
+    /// Nothing: all of it is known.
+    Nothing,
+    /// Files that git does not know; what it is told to ignore stays.
+    Untracked,
+    /// Everything that is not in the tree.
+    Everything,
+}
+
+/// What differs from the index.
+#[derive(Default)]
+struct Scan {
+    /// Paths that are new or changed.
+    changed: BTreeSet<Vec<u8>>,
+    removed: BTreeSet<Vec<u8>>,
+    /// Directories with a repository of their own.
+    nested: BTreeSet<Vec<u8>>,
+}
+
+/// Repositories inside of repositories inside of …
+const NESTING_MAX: usize = 32;
+
+impl Work<'_> {
+    pub fn place(&self) -> Place {
+        self.store.results().with_work(&self.dir, &self.index)
+    }
+
+    /// Records everything that is not ignored as a tree. `base` is what it is a change of, and
+    /// `last` what was recorded the last time.
+    pub fn record(&self, base: &Oid, last: Option<&Subject>) -> Result<Recorded, RepoError> {
+        let mut scan = self.scan()?;
+        let mut nested = BTreeSet::new();
+        for _ in 0..NESTING_MAX {
+            let more: Vec<_> = scan.nested.difference(&nested).cloned().collect();
+            if more.is_empty() {
+                break;
+            }
+            self.open_up(&more)?;
+            nested.extend(more);
+            scan = self.scan()?;
+        }
+        let (wanted, mut left_out) = self.sift(&scan)?;
+        if wanted {
+            self.add(&left_out)?;
+        }
+        let place = self.place();
+        let write_tree =
+            || self.store.git().call("record.write-tree", &place).arg("write-tree").oid();
+        let mut tree = write_tree()?;
+        let change = match last.filter(|last| last.tree == tree) {
+            Some(last) => last.change.clone(),
+            None => {
+                let mut difference = self.store.difference(base, &tree)?;
+                if difference.submodules {
+                    self.put_back_submodules(base, &tree, &mut left_out)?;
+                    tree = write_tree()?;
+                    difference = self.store.difference(base, &tree)?;
+                }
+                difference.change
+            }
+        };
+        let nested = nested.into_iter();
+        let nested = nested.map(|path| as_path(path.strip_suffix(b"/").unwrap_or(&path)));
+        Ok(Recorded { subject: Subject { tree, change }, nested: nested.collect(), left_out })
+    }
+
+    /// Whether anything differs from what was recorded or put here last.
+    pub fn is_dirty(&self) -> Result<bool, RepoError> {
+        let scan = self.scan()?;
+        Ok(!(scan.changed.is_empty() && scan.removed.is_empty() && scan.nested.is_empty()))
+    }
+
+    fn scan(&self) -> Result<Scan, RepoError> {
+        self.list(&["--exclude-standard"])
+    }
+
+    fn list(&self, more: &[&str]) -> Result<Scan, RepoError> {
+        let place = self.place();
+        let call = self.store.git().call("record.ls-files", &place);
+        let call = call.args(["ls-files", "-z", "-t", "-o", "-m", "-d"]).args(more);
+        let output = call.output()?;
+        // A directory that cannot be read is only warned of, and its files would be missing.
+        if output.code != Some(0) || !output.stderr.is_empty() {
+            return Err(self.unreadable(&output.stderr));
+        }
+        let extras: BTreeSet<&[u8]> =
+            self.store.settings.extras.iter().map(|e| e.as_os_str().as_bytes()).collect();
+        let mut scan = Scan::default();
+        for field in output.stdout.split(|b| *b == 0).filter(|field| field.len() > 2) {
+            let (tag, path) = (field[0], &field[2..]);
+            if extras.contains(path) {
+                continue;
+            }
+            match tag {
+                b'R' => scan.removed.insert(path.to_vec()),
+                b'?' if path.ends_with(b"/") => scan.nested.insert(path.to_vec()),
+                _ => scan.changed.insert(path.to_vec()),
+            };
+        }
+        scan.changed.retain(|path| !scan.removed.contains(path));
+        Ok(scan)
+    }
+
+    /// Makes git look into directories that have a repository of their own, instead of noting the
+    /// repository: it does so where the index knows a file. The file is not there, so it goes again
+    /// with the next record.
+    fn open_up(&self, nested: &[Vec<u8>]) -> Result<(), RepoError> {
+        let place = self.place();
+        let git = self.store.git();
+        let blob =
+            git.call("record.placeholder", &place).args(["hash-object", "-w", "--stdin"]).oid()?;
+        let mut list = Vec::new();
+        for path in nested {
+            list.extend(format!("100644 {blob} 0\t").bytes());
+            list.extend(path);
+            list.extend(b".windlass-placeholder\0");
+        }
+        let call = git.call("record.open-up", &place);
+        call.args(["update-index", "-z", "--index-info"]).stdin(list).ok()?;
+        Ok(())
+    }
+
+    /// Holds what was found against the limits, and finds what git cannot hold. The first part says
+    /// whether anything is left to be added.
+    fn sift(&self, scan: &Scan) -> Result<(bool, Vec<LeftOut>), RepoError> {
+        let limits = self.store.settings.limits;
+        let too_much = |what, path: &Path, found, limit| {
+            Err(RepoError::TooMuch { what, path: path.into(), found, limit })
+        };
+        let mut left_out = Vec::new();
+        let (mut files, mut bytes) = (0, 0);
+        for name in &scan.changed {
+            let relative = as_path(name);
+            let path = self.dir.join(&relative);
+            let meta = path.symlink_metadata();
+            if let Some(why) = unholdable(&relative, meta.as_ref().is_ok_and(|m| m.is_symlink())) {
+                left_out.push(LeftOut { path: relative, why });
+                continue;
+            }
+            let Ok(meta) = meta else { continue };
+            if meta.is_file() {
+                if meta.len() > limits.file_bytes_max {
+                    let what = "the bytes of a file are too many";
+                    return too_much(what, &path, meta.len(), limits.file_bytes_max);
+                }
+                File::open(&path).map_err(|error| {
+                    self.unreadable(format!("{}: {error}", path.display()).as_bytes())
+                })?;
+            }
+            files += 1;
+            bytes += meta.len();
+        }
+        if files > limits.files_max {
+            return too_much("there are too many new files", &self.dir, files, limits.files_max);
+        }
+        if bytes > limits.bytes_max {
+            return too_much("new files have too many bytes", &self.dir, bytes, limits.bytes_max);
+        }
+        Ok((files > 0 || !scan.removed.is_empty(), left_out))
+    }
+
+    fn add(&self, left_out: &[LeftOut]) -> Result<(), RepoError> {
+        let mut specs = b":(top)\0".to_vec();
+        let without = left_out.iter().map(|one| &one.path).chain(&self.store.settings.extras);
+        for path in without {
+            specs.extend(b":(top,exclude,literal)");
+            specs.extend(path.as_os_str().as_bytes());
+            specs.push(0);
+        }
+        let place = self.place();
+        let call = self.store.git().call("record.add", &place);
+        call.args(["add", "-A", "--pathspec-from-file=-", "--pathspec-file-nul"])
+            .stdin(specs)
+            .ok()
+            .map_err(|error| match error.said() {
+                Some(said) => self.unreadable(said.as_bytes()),
+                None => error.into(),
+            })?;
+        Ok(())
+    }
+
+    /// What a submodule points to is no business of a lane, which has no objects to check it by:
+    /// it stays as it is in `base`.
+    fn put_back_submodules(
+        &self,
+        base: &Oid,
+        tree: &Oid,
+        left_out: &mut Vec<LeftOut>,
+    ) -> Result<(), RepoError> {
+        let mut list = Vec::new();
+        for change in self.store.changes(base, tree)? {
+            if change.old.mode == "160000" || change.new.mode == "160000" {
+                let old = &change.old;
+                list.extend(format!("{} {} 0\t", old.mode, old.blob).bytes());
+                list.extend(change.path.as_os_str().as_bytes());
+                list.push(0);
+                let why = "what a submodule points to is not changed from a lane";
+                left_out.push(LeftOut { path: change.path, why });
+            }
+        }
+        let place = self.place();
+        let call = self.store.git().call("record.submodules", &place);
+        call.args(["update-index", "-z", "--replace", "--index-info"]).stdin(list).ok()?;
+        Ok(())
+    }
+
+    /// Puts the files of a tree here, and takes away what `clean` says.
+    pub fn put(&self, tree: &Oid, clean: Clean) -> Result<(), RepoError> {
+        self.insist(|| {
+            let place = self.place();
+            let call = self.store.git().call("put.read-tree", &place);
+            call.args(["read-tree", "--reset", "-u", tree.as_str()]).ok()
+        })?;
+        self.clean(clean)
+    }
+
+    /// Takes away what `clean` says.
+    pub fn clean(&self, clean: Clean) -> Result<(), RepoError> {
+        let args: &[&str] = match clean {
+            Clean::Nothing => return Ok(()),
+            Clean::Untracked => &["clean", "-ffdq"],
+            Clean::Everything => &["clean", "-ffdxq"],
+        };
+        let place = self.place();
+        self.insist(|| self.store.git().call("put.clean", &place).args(args).ok())
+    }
+
+    /// Directories that may not be written stand in the way of git, but they are ours: they are
+    /// opened up, and it is tried once more.
+    fn insist(&self, put: impl Fn() -> Result<Vec<u8>, GitError>) -> Result<(), RepoError> {
+        match put() {
+            Err(GitError::Failed(_)) => {
+                open_directories(&self.dir);
+                put()?;
+            }
+            other => drop(other?),
+        }
+        Ok(())
+    }
+
+    /// What is here and not in the tree that was put here, ignored or not.
+    pub fn differences(&self) -> Result<Vec<PathBuf>, RepoError> {
+        let scan = self.list(&[])?;
+        let all = scan.changed.iter().chain(&scan.removed).chain(&scan.nested);
+        Ok(all.map(|path| as_path(path)).collect())
+    }
+
+    fn unreadable(&self, said: &[u8]) -> RepoError {
+        let what = String::from_utf8_lossy(said).trim().to_owned();
+        RepoError::Unreadable { path: self.dir.clone(), what }
+    }
+}
+
+pub(crate) fn as_path(bytes: &[u8]) -> PathBuf {
+    OsString::from_vec(bytes.to_vec()).into()
+}
+
+/// Why git would not take a path, if it would not. Other names that are special on other systems
+/// are taken, so that nothing is lost; a landing refuses them.
+fn unholdable(path: &Path, symlink: bool) -> Option<&'static str> {
+    let is = |part: &OsStr, name: &str| part.eq_ignore_ascii_case(name);
+    if path.iter().any(|part| is(part, ".git")) {
+        Some("git keeps the name .git for itself")
+    } else if symlink && path.file_name().is_some_and(|name| is(name, ".gitmodules")) {
+        Some("git takes no symbolic link for .gitmodules")
+    } else {
+        None
+    }
+}
+
+/// Makes all directories below one accessible, as far as they are ours.
+fn open_directories(dir: &Path) {
+    let open = |dir: &Path| -> io::Result<()> {
+        let mode = dir.symlink_metadata()?.permissions().mode();
+        fs::set_permissions(dir, Permissions::from_mode(mode | 0o700))
+    };
+    // What cannot be opened up makes git fail once more, with its reason.
+    let _ = open(dir);
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_directories(&entry.path());
+        }
+    }
+}
+
+/// The bytes below a directory, as the disk counts them.
+pub(crate) fn bytes_below(dir: &Path) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let mut sum = 0;
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        if let Ok(meta) = entry.metadata() {
+            sum += meta.blocks() * 512;
+            if meta.is_dir() {
+                sum += bytes_below(&entry.path());
+            }
+        }
+    }
+    sum
+}

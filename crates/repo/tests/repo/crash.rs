@@ -1,0 +1,341 @@
+//! Killed at every step, and asked again.
+//!
+//! The operation runs in a process of its own that kills itself at the n-th failpoint. Then it is
+//! asked for once more, here, and the outcome must be that of a run without a crash. Then the same
+//! for the next failpoint, until the operation is through without meeting one.
+
+mod slow {
+    use std::{
+        collections::BTreeMap,
+        fs,
+        os::unix::process::ExitStatusExt,
+        path::Path,
+        process::Command,
+        sync::atomic::{AtomicU32, Ordering},
+    };
+
+    use windlass_repo::{Applied, Land, Landing, Lane, Oid, Patched, Request, Store, failpoint};
+
+    use crate::scratch::{Scratch, WHEN, edited, person, read, request, write};
+
+    static LEFT: AtomicU32 = AtomicU32::new(u32::MAX);
+
+    /// After each call of git, and on both sides of what moves a file: what lies between one call
+    /// and the next is the same moment.
+    fn count_down(name: &'static str, side: failpoint::Side) {
+        let moves_a_file = name.contains("rename") || name.contains("link");
+        if side == failpoint::Side::Before && !moves_a_file {
+            return;
+        }
+        if LEFT.fetch_sub(1, Ordering::SeqCst) == 0 {
+            let me = rustix::process::getpid();
+            rustix::process::kill_process(me, rustix::process::Signal::KILL).expect("a kill");
+        }
+    }
+
+    /// What can be cut off: how it begins, what is asked, and what must be true in the end.
+    struct Case {
+        name: &'static str,
+        begin: fn(&Scratch, &Store),
+        ask: fn(&Scratch, &Store) -> String,
+        end: fn(&Scratch, &Store),
+    }
+
+    const CASES: &[Case] = &[
+        Case {
+            name: "land",
+            begin: begin_landing,
+            ask: |s, store| land(s, store, Land::Commit),
+            end: landed_once,
+        },
+        Case {
+            name: "wait",
+            begin: begin_in_the_way,
+            ask: |s, store| land(s, store, Land::Commit),
+            end: waits_once,
+        },
+        Case { name: "apply", begin: begin_landing, ask: apply, end: applied_once },
+        Case { name: "lane", begin: begin_full_lane, ask: take_lane, end: both_units_are_there },
+        Case { name: "snapshot", begin: begin_full_lane, ask: snapshot, end: |_, _| {} },
+        Case { name: "checkpoint", begin: begin_full_lane, ask: checkpoint, end: one_checkpoint },
+        Case { name: "rewind", begin: begin_full_lane, ask: rewind, end: edits_are_kept },
+        Case { name: "rebase", begin: begin_moved, ask: rebase, end: edits_are_kept },
+        Case { name: "note", begin: begin_landing, ask: note, end: |_, _| {} },
+        Case {
+            name: "open",
+            begin: |_, _| {},
+            ask: |_, store| store.sync().map(|_| "in sync".into()).expect("it worked"),
+            end: |s, store| {
+                edited(store, 9, "u9", "x", "x");
+                s.git(&["fsck", "--strict"]);
+            },
+        },
+    ];
+
+    fn case(name: &str) -> &'static Case {
+        CASES.iter().find(|case| case.name == name).expect("it worked")
+    }
+
+    /// The process that dies. Without being told to, it has nothing to do.
+    #[test]
+    fn child() {
+        let Some(dir) = std::env::var_os("WINDLASS_CRASH_DIR") else { return };
+        let case = case(&std::env::var("WINDLASS_CRASH_CASE").unwrap());
+        let at: u32 = std::env::var("WINDLASS_CRASH_AT").unwrap().parse().unwrap();
+        LEFT.store(at, Ordering::SeqCst);
+        assert!(failpoint::set(count_down));
+        let scratch = Scratch::at(Path::new(&dir));
+        let store = scratch.store();
+        store.recover().unwrap();
+        (case.ask)(&scratch, &store);
+        LEFT.store(u32::MAX, Ordering::SeqCst);
+    }
+
+    /// Runs a case in a process that dies at a failpoint. Says whether it did.
+    fn dies(scratch: &Scratch, name: &str, at: u32) -> bool {
+        let output = Command::new(std::env::current_exe().expect("it worked"))
+            .args(["--exact", "crash::slow::child", "--nocapture"])
+            .env("WINDLASS_CRASH_DIR", &scratch.dir)
+            .env("WINDLASS_CRASH_CASE", name)
+            .env("WINDLASS_CRASH_AT", at.to_string())
+            .output()
+            .expect("it starts");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned()
+            + &String::from_utf8_lossy(&output.stderr);
+        match output.status.signal() {
+            Some(9) => true,
+            _ if output.status.success() && said.contains("1 passed") => false,
+            _ => panic!("{name} at {at}: {said}"),
+        }
+    }
+
+    /// What both runs must come to: the answer, the person's files and refs, and the lanes.
+    type Outcome = (String, BTreeMap<std::path::PathBuf, Vec<u8>>, String);
+
+    fn outcome(scratch: &Scratch, store: &Store, answer: String) -> Outcome {
+        let files = scratch.everything().into_iter().filter(|(path, _)| !path.starts_with(".git"));
+        let refs = scratch.git(&["for-each-ref", "--format=%(refname) %(objectname)"]);
+        let status = scratch.git(&["status", "--porcelain"]);
+        let mut files: BTreeMap<_, _> = files.map(|(path, (_, bytes))| (path, bytes)).collect();
+        for lane in store.lanes().expect("it worked") {
+            let text = fs::read(lane.work.join("readme.md")).unwrap_or_default();
+            files.insert(format!("lane {} {:?}", lane.number, lane.owner).into(), text);
+        }
+        (answer, files, refs + &status)
+    }
+
+    fn try_everywhere(name: &str) {
+        let case = case(name);
+        let scratch = Scratch::new();
+        if name != "open" {
+            (case.begin)(&scratch, &scratch.store());
+        }
+        // Every try begins at exactly the same place.
+        let kept = scratch.dir.with_extension("kept");
+        copy(&scratch.dir, &kept);
+        let store = scratch.store();
+        let answer = (case.ask)(&scratch, &store);
+        let expected = outcome(&scratch, &store, answer);
+        for at in 0.. {
+            copy(&kept, &scratch.dir);
+            let died = dies(&scratch, name, at);
+            let store = scratch.store();
+            store.recover().expect("it worked");
+            assert!(!scratch.top.join(".git/index.lock").exists(), "{name} at {at}");
+            let answer = (case.ask)(&scratch, &store);
+            assert_eq!(outcome(&scratch, &store, answer), expected, "{name} at {at}");
+            (case.end)(&scratch, &store);
+            let left =
+                fs::read_dir(scratch.dir.join("state/unfinished")).expect("readable").count();
+            assert_eq!(left, 0, "{name} at {at}");
+            if !died {
+                assert!(at > 3, "{name} met {at} failpoints only");
+                break;
+            }
+        }
+        fs::remove_dir_all(kept).expect("it worked");
+    }
+
+    fn copy(from: &Path, to: &Path) {
+        if to.exists() {
+            fs::remove_dir_all(to).expect("it worked");
+        }
+        assert!(
+            Command::new("cp").arg("-a").args([from, to]).status().expect("it starts").success()
+        );
+    }
+
+    macro_rules! cases {
+        ($($test:ident = $name:literal,)*) => {
+            $(#[test] fn $test() { try_everywhere($name); })*
+        };
+    }
+
+    cases! {
+        a_landing_killed_anywhere_lands_once = "land",
+        work_in_whose_way_something_is_waits_once_wherever_it_was_killed = "wait",
+        a_change_is_given_once_wherever_that_was_killed = "apply",
+        a_lane_killed_anywhere_on_its_way_to_another_unit_loses_nothing = "lane",
+        a_snapshot_killed_anywhere_is_the_same_snapshot = "snapshot",
+        a_checkpoint_killed_anywhere_is_one_commit = "checkpoint",
+        going_back_killed_anywhere_loses_nothing = "rewind",
+        a_rebase_killed_anywhere_is_the_same_rebase = "rebase",
+        a_note_killed_anywhere_is_one_note = "note",
+        a_store_killed_while_it_is_made_is_made = "open",
+    }
+
+    fn lane_of(scratch: &Scratch, store: &Store, unit: &str) -> Lane {
+        let base = base_of(scratch);
+        store.ensure_lane(1, &base, "run", unit, WHEN).expect("it worked")
+    }
+
+    fn base_of(scratch: &Scratch) -> Oid {
+        Oid::parse(&read(&scratch.dir, "base")).expect("readable")
+    }
+
+    fn begin_full_lane(scratch: &Scratch, store: &Store) {
+        let lane = edited(store, 1, "u1", "readme.md", "mine\n");
+        write(&lane.work, "new/file", "new\n");
+        scratch.git_in(&lane.work, &["commit", "-q", "-am", "the agent's own"]);
+        fs::write(scratch.dir.join("base"), lane.base.as_str()).expect("written");
+    }
+
+    fn begin_landing(scratch: &Scratch, store: &Store) {
+        let lane = edited(store, 1, "u1", "readme.md", "mine\n");
+        write(&lane.work, "new/file", "new\n");
+        fs::remove_file(lane.work.join("src/lib.rs")).expect("it worked");
+        store.snapshot(&lane, "to land", WHEN).expect("it worked");
+        scratch.write("untracked.txt", "untracked\n");
+        fs::write(scratch.dir.join("base"), lane.base.as_str()).expect("written");
+    }
+
+    fn begin_in_the_way(scratch: &Scratch, store: &Store) {
+        begin_landing(scratch, store);
+        scratch.write("readme.md", "in the way\n");
+    }
+
+    fn begin_moved(scratch: &Scratch, store: &Store) {
+        begin_full_lane(scratch, store);
+        let lane = lane_of(scratch, store, "u1");
+        store.checkpoint(&lane, "one", &person(), WHEN).expect("it worked");
+        write(&lane.work, "readme.md", "edits\n");
+        scratch.write("theirs.txt", "theirs\n");
+        scratch.commit("theirs");
+    }
+
+    fn the_request(scratch: &Scratch, store: &Store, how: Land) -> Request {
+        request(store, &lane_of(scratch, store, "u1"), how)
+    }
+
+    fn land(scratch: &Scratch, store: &Store, how: Land) -> String {
+        match store.land(&the_request(scratch, store, how)).expect("it worked") {
+            Landing::Landed { commit, .. } => format!("landed {commit}"),
+            Landing::Waiting { commit, branch, .. } => format!("waiting {commit} {branch}"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn landed_once(scratch: &Scratch, _: &Store) {
+        assert_eq!(scratch.git(&["log", "--format=%s", "--first-parent"]), "Do u1\nfirst\n");
+        scratch.git(&["fsck", "--strict", "--no-dangling"]);
+        // At most one entry besides the first commit's.
+        assert_eq!(scratch.git(&["reflog", "main"]).lines().count(), 2);
+    }
+
+    fn waits_once(scratch: &Scratch, _: &Store) {
+        assert_eq!(read(&scratch.top, "readme.md"), "in the way\n");
+        assert_eq!(scratch.git(&["branch", "--list", "windlass/*"]).lines().count(), 1);
+    }
+
+    fn apply(scratch: &Scratch, store: &Store) -> String {
+        let request = the_request(scratch, store, Land::Commit);
+        match store.apply_to_checkout(&request.base, &request.tree).expect("it worked") {
+            Applied::Applied { .. } => "applied".into(),
+            Applied::Refused { why } => format!("refused: {why}"),
+        }
+    }
+
+    fn applied_once(scratch: &Scratch, _: &Store) {
+        assert_eq!(read(&scratch.top, "readme.md"), "mine\n");
+        assert_eq!(read(&scratch.top, "new/file"), "new\n");
+        assert!(!scratch.top.join("src/lib.rs").exists());
+        assert_eq!(scratch.oid("main"), base_of(scratch));
+    }
+
+    fn take_lane(scratch: &Scratch, store: &Store) -> String {
+        let lane = lane_of(scratch, store, "u2");
+        format!("{lane:?}").replace(scratch.dir.to_str().expect("it worked"), "")
+    }
+
+    fn both_units_are_there(scratch: &Scratch, store: &Store) {
+        let lane = lane_of(scratch, store, "u2");
+        assert_eq!(scratch.git_in(&lane.work, &["status", "--porcelain", "--ignored"]), "");
+        edits_are_kept(scratch, store);
+    }
+
+    /// Some ref has the edits, and some ref has what the agent committed.
+    fn edits_are_kept(scratch: &Scratch, _: &Store) {
+        let refs = scratch.git_in(&scratch.results(), &["for-each-ref", "--format=%(refname)"]);
+        let has = |file: &str, text: &str| {
+            refs.lines().any(|name| {
+                let blob = format!("{name}:{file}");
+                let shown = scratch.try_git(&scratch.results(), &["cat-file", "blob", &blob]);
+                shown.stdout == text.as_bytes()
+            })
+        };
+        assert!(has("readme.md", "mine\n") && has("new/file", "new\n"), "{refs}");
+        assert!(refs.contains("/agent/"), "{refs}");
+    }
+
+    fn snapshot(scratch: &Scratch, store: &Store) -> String {
+        let snapshot =
+            store.snapshot(&lane_of(scratch, store, "u1"), "turn", WHEN).expect("it worked");
+        format!("{} {:?} {:?}", snapshot.commit, snapshot.subject, snapshot.agent_commits.len())
+    }
+
+    fn checkpoint(scratch: &Scratch, store: &Store) -> String {
+        let lane = lane_of(scratch, store, "u1");
+        let made = store.checkpoint(&lane, "one", &person(), WHEN).expect("it worked");
+        format!("{made:?}")
+    }
+
+    fn one_checkpoint(scratch: &Scratch, _: &Store) {
+        let log = scratch
+            .git_in(&scratch.results(), &["log", "--format=%s", "refs/windlass/run/u1/head"]);
+        assert_eq!(log, "one\nfirst\n");
+    }
+
+    fn rewind(scratch: &Scratch, store: &Store) -> String {
+        let lane = lane_of(scratch, store, "u1");
+        let rewound = store.rewind(&lane, &lane.base, WHEN).expect("it worked");
+        format!("{:?}", rewound.subject)
+    }
+
+    fn rebase(scratch: &Scratch, store: &Store) -> String {
+        store.sync().expect("it worked");
+        let lane = lane_of(scratch, store, "u1");
+        let rebuilt = store.rebase(&lane, &scratch.oid("main"), WHEN).expect("it worked");
+        assert_eq!(read(&lane.work, "readme.md"), "edits\n");
+        assert_eq!(read(&lane.work, "theirs.txt"), "theirs\n");
+        format!("{rebuilt:?}")
+    }
+
+    fn note(scratch: &Scratch, store: &Store) -> String {
+        store.note(&base_of(scratch), "a note", WHEN).expect("it worked");
+        scratch.git(&["notes", "--ref=windlass", "show"])
+    }
+
+    #[test]
+    fn a_patch_that_was_cut_off_is_finished_or_was_never_begun() {
+        // After a crash the lane goes back to where the stage began, whatever was finished of it.
+        let scratch = Scratch::new();
+        let store = scratch.store();
+        let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+        let began = store.snapshot(&lane, "began", WHEN).unwrap();
+        let patch = b"--- a/readme.md\n+++ b/readme.md\n@@ -1 +1 @@\n-mine\n+patched\n";
+        let patched = store.apply_patch(&lane, patch, WHEN).unwrap();
+        assert!(matches!(patched, Patched::Applied(_)));
+        let rewound = store.rewind(&lane, &began.commit, WHEN).unwrap();
+        assert_eq!(rewound.subject, began.subject);
+    }
+}

@@ -1,0 +1,230 @@
+//! A landing that is interrupted in the middle of a person's checkout, and what they do meanwhile.
+
+use std::{
+    fs, io,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use windlass_repo::{
+    Call, Git, Land, Landing, Output, RepoError, Repository, Request, Run, Settings, StdRun, Store,
+};
+
+use crate::scratch::{Scratch, differing, edited, landed, read, request, write};
+
+/// Starts programs until a certain one; there it does something else.
+struct Meddling {
+    at: &'static str,
+    how: How,
+    scratch: PathBuf,
+    over: AtomicBool,
+}
+
+#[derive(Clone, Copy)]
+enum How {
+    /// Runs it, does this, and goes on.
+    After(fn(&Scratch)),
+    /// Does this instead of it, and fails once.
+    FailsHalfWay(fn(&Scratch)),
+    /// Does this instead of it, and starts nothing ever again: as if the machine went down.
+    DiesHalfWay(fn(&Scratch)),
+    /// Runs it, and starts nothing ever again.
+    DiesAfter,
+}
+
+impl Run for Meddling {
+    fn run(&self, call: &Call) -> io::Result<Output> {
+        let dead = matches!(self.how, How::DiesHalfWay(_) | How::DiesAfter);
+        if self.over.load(Ordering::SeqCst) && dead {
+            return Err(io::Error::other("dead"));
+        }
+        if call.name != self.at || self.over.swap(true, Ordering::SeqCst) {
+            return StdRun.run(call);
+        }
+        let scratch = Scratch::at(&self.scratch);
+        match self.how {
+            How::After(meddle) => {
+                let output = StdRun.run(call);
+                meddle(&scratch);
+                output
+            }
+            How::FailsHalfWay(meddle) | How::DiesHalfWay(meddle) => {
+                meddle(&scratch);
+                Err(io::Error::other("no space left on device"))
+            }
+            How::DiesAfter => StdRun.run(call),
+        }
+    }
+}
+
+/// A landing of changes in three files, with somebody meddling.
+fn meddled(at: &'static str, how: How) -> (Scratch, Request, Result<Landing, RepoError>) {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    write(&lane.work, "new/file", "new\n");
+    fs::remove_file(lane.work.join("src/lib.rs")).expect("it worked");
+    let request = request(&store, &lane, Land::Commit);
+    scratch.write("untracked.txt", "untracked\n");
+    let run = Meddling { at, how, scratch: scratch.dir.clone(), over: AtomicBool::new(false) };
+    let git = Git::find(Arc::new(run), scratch.host()).expect("it worked");
+    let repository = Repository::find(&git, &scratch.top).expect("it worked");
+    let store = Store::open(repository, &scratch.dir.join("state"), Settings::default())
+        .expect("it worked");
+    let landing = store.land(&request);
+    (scratch, request, landing)
+}
+
+/// As far as git gets when it is killed while it writes files.
+fn half_written(scratch: &Scratch) {
+    fs::remove_file(scratch.top.join("readme.md")).expect("readable");
+    scratch.write("readme.md", "mi");
+    fs::remove_dir_all(scratch.top.join("src")).expect("it worked");
+    fs::create_dir(scratch.top.join("new")).expect("made");
+}
+
+fn files(scratch: &Scratch) -> Vec<(String, String)> {
+    let all = scratch.everything().into_iter();
+    let files =
+        all.filter(|(path, _)| !path.starts_with(".git") && scratch.top.join(path).is_file());
+    files
+        .map(|(path, (_, bytes))| {
+            (path.display().to_string(), String::from_utf8(bytes).expect("it worked"))
+        })
+        .collect()
+}
+
+fn untouched(scratch: &Scratch) {
+    assert_eq!(read(&scratch.top, "readme.md"), "hello\n");
+    assert!(read(&scratch.top, "src/lib.rs").starts_with("one\n"));
+    assert!(!scratch.top.join("new/file").exists());
+    assert_eq!(scratch.git(&["status", "--porcelain"]), "?? untracked.txt\n");
+    assert!(!scratch.top.join(".git/index.lock").exists());
+}
+
+#[test]
+fn files_written_half_way_are_taken_back_after_a_crash() {
+    let (scratch, request, landing) = meddled("transfer.write", How::DiesHalfWay(half_written));
+    assert!(landing.is_err());
+    assert!(scratch.top.join(".git/index.lock").exists());
+    let store = scratch.store();
+    store.recover().unwrap();
+    untouched(&scratch);
+    landed(store.land(&request).unwrap());
+    assert_eq!(scratch.git(&["status", "--porcelain"]), "?? untracked.txt\n");
+}
+
+#[test]
+fn files_written_half_way_are_taken_back_when_writing_fails() {
+    let (scratch, request, landing) = meddled("transfer.write", How::FailsHalfWay(half_written));
+    assert!(landing.is_err());
+    untouched(&scratch);
+    assert_eq!(fs::read_dir(scratch.dir.join("state/unfinished")).unwrap().count(), 0);
+    landed(scratch.store().land(&request).unwrap());
+}
+
+#[test]
+fn a_landing_does_not_wait_for_recovery_to_be_asked_for() {
+    let (scratch, request, _) = meddled("transfer.write", How::DiesHalfWay(half_written));
+    landed(scratch.store().land(&request).unwrap());
+    assert_eq!(scratch.git(&["status", "--porcelain"]), "?? untracked.txt\n");
+}
+
+#[test]
+fn what_a_person_does_after_a_crash_is_left_alone() {
+    // Files were written, the branch had not moved.
+    let (scratch, request, _) = meddled("transfer.write", How::DiesAfter);
+    scratch.write("readme.md", "by hand\n");
+    let store = scratch.store();
+    store.recover().unwrap();
+    assert_eq!(read(&scratch.top, "readme.md"), "by hand\n");
+    assert!(read(&scratch.top, "src/lib.rs").starts_with("one\n"));
+    assert!(!scratch.top.join("new").exists());
+    let landing = store.land(&request).unwrap();
+    assert!(matches!(landing, Landing::Waiting { .. }), "{landing:?}");
+    assert_eq!(read(&scratch.top, "readme.md"), "by hand\n");
+
+    // Files were written and the branch had moved, the index had not.
+    let (scratch, request, _) = meddled("land.update-ref", How::DiesAfter);
+    scratch.write("readme.md", "by hand\n");
+    fs::write(scratch.top.join("untracked.txt"), "more\n").unwrap();
+    let before = files(&scratch);
+    let store = scratch.store();
+    store.recover().unwrap();
+    assert_eq!(files(&scratch), before);
+    let Landing::Landed { already: true, commit } = store.land(&request).unwrap() else {
+        panic!("it had landed");
+    };
+    assert_eq!(scratch.oid("main"), commit);
+    let status = scratch.git(&["status", "--porcelain"]);
+    assert!(status.contains("readme.md") && !status.contains("new/file"), "{status}");
+}
+
+#[test]
+fn staged_by_hand_after_a_crash_stays_staged() {
+    let (scratch, _, _) = meddled("transfer.write", How::DiesAfter);
+    // The lock of the dead is still there; the person removes it, as git tells them to.
+    fs::remove_file(scratch.top.join(".git/index.lock")).unwrap();
+    scratch.git(&["add", "-A"]);
+    let before = scratch.git(&["diff", "--cached"]);
+    let store = scratch.store();
+    store.recover().unwrap();
+    assert_eq!(scratch.git(&["diff", "--cached"]), before);
+    assert_eq!(scratch.git(&["diff"]), "");
+}
+
+#[test]
+fn somebody_who_is_quicker_wins_and_the_files_are_theirs() {
+    let overtake = |scratch: &Scratch| {
+        let tree = scratch.git(&["rev-parse", "main^{tree}"]);
+        let commit = scratch.git(&["commit-tree", tree.trim(), "-p", "main", "-m", "quicker"]);
+        scratch.git(&["update-ref", "refs/heads/main", commit.trim()]);
+    };
+    let (scratch, _, landing) = meddled("transfer.write", How::After(overtake));
+    let Landing::Moved { tip, .. } = landing.unwrap() else { panic!("moved") };
+    assert_eq!(scratch.oid("main"), tip);
+    assert_eq!(scratch.git(&["log", "-1", "--format=%s"]), "quicker\n");
+    untouched(&scratch);
+}
+
+#[test]
+fn a_branch_that_is_not_checked_out_is_not_moved_over_either() {
+    let scratch = Scratch::new();
+    scratch.git(&["switch", "-q", "-c", "elsewhere"]);
+    let store = scratch.store();
+    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    let request = request(&store, &lane, Land::Commit);
+    let overtake = |scratch: &Scratch| {
+        let tree = scratch.git(&["rev-parse", "main^{tree}"]);
+        let commit = scratch.git(&["commit-tree", tree.trim(), "-p", "main", "-m", "quicker"]);
+        scratch.git(&["update-ref", "refs/heads/main", commit.trim()]);
+    };
+    let run = Meddling {
+        at: "land.unpack",
+        how: How::After(overtake),
+        scratch: scratch.dir.clone(),
+        over: AtomicBool::new(false),
+    };
+    let git = Git::find(Arc::new(run), scratch.host()).unwrap();
+    let repository = Repository::find(&git, &scratch.top).unwrap();
+    let store = Store::open(repository, &scratch.dir.join("state"), Settings::default()).unwrap();
+    assert!(matches!(store.land(&request).unwrap(), Landing::Moved { .. }));
+    assert_eq!(scratch.git(&["log", "-1", "--format=%s", "main"]), "quicker\n");
+}
+
+#[test]
+fn an_edit_between_looking_and_writing_is_not_lost() {
+    let edit = |scratch: &Scratch| scratch.write("readme.md", "by hand, just now\n");
+    let (scratch, _, landing) = meddled("transfer.try", How::After(edit));
+    let error = landing.unwrap_err();
+    assert!(matches!(error, RepoError::Git(_)), "{error}");
+    assert_eq!(read(&scratch.top, "readme.md"), "by hand, just now\n");
+    assert!(!scratch.top.join("new/file").exists());
+    assert!(!scratch.top.join(".git/index.lock").exists());
+    let before = scratch.everything();
+    scratch.store().recover().unwrap();
+    assert_eq!(differing(&before, &scratch.everything()), Vec::<String>::new());
+}

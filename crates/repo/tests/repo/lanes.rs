@@ -1,0 +1,204 @@
+//! Lanes: made, found again, given to others, never emptied of what is not kept.
+
+use std::{fs, path::PathBuf};
+
+use windlass_repo::{RepoError, Settings};
+
+use crate::scratch::{Scratch, WHEN, edited, read, write};
+
+#[test]
+fn a_lane_is_a_repository_that_an_agent_can_use() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let lane = edited(&store, 1, "fix login!", "readme.md", "mine\n");
+    assert_eq!(scratch.git_in(&lane.work, &["status", "--porcelain"]), " M readme.md\n");
+    assert_eq!(scratch.git_in(&lane.work, &["log", "--format=%s"]), "first\n");
+    assert!(scratch.git_in(&lane.work, &["diff"]).contains("+mine"));
+    assert_eq!(scratch.git_in(&lane.work, &["remote"]), "");
+    scratch.git_in(&lane.work, &["commit", "-q", "-am", "by the agent"]);
+    assert_eq!(scratch.git_in(&lane.work, &["log", "-1", "--format=%an"]), "Zoë Person\n");
+}
+
+#[test]
+fn asked_for_again_a_lane_is_found_as_it_was_left() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    write(&lane.work, "target/build", "ignored\n");
+    scratch.write("later", "later\n");
+    let later = scratch.commit("later");
+    store.sync().unwrap();
+    let again = scratch.store().ensure_lane(1, &later, "run", "u1", WHEN).unwrap();
+    assert_eq!(again, lane);
+    assert_eq!(read(&lane.work, "readme.md"), "mine\n");
+    assert_eq!(read(&lane.work, "target/build"), "ignored\n");
+}
+
+#[test]
+fn a_lane_goes_to_another_unit_with_nothing_left_of_the_first() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    write(&lane.work, "new/file", "new\n");
+    write(&lane.work, "target/build", "ignored\n");
+    scratch.git_in(&lane.work, &["commit", "-q", "-am", "by the agent"]);
+    write(&lane.work, ".git/hooks/pre-commit", "#!/bin/sh\n");
+    scratch.write("later", "later\n");
+    let later = scratch.commit("later");
+    store.sync().unwrap();
+    let other = store.ensure_lane(1, &later, "run", "u2", WHEN).unwrap();
+    assert_eq!(other.work, lane.work);
+    assert_eq!(scratch.git_in(&other.work, &["status", "--porcelain", "--ignored"]), "");
+    assert_eq!(scratch.git_in(&other.work, &["log", "--format=%s"]), "later\nfirst\n");
+    assert!(!other.work.join(".git/hooks").exists());
+    assert_eq!(read(&other.work, "later"), "later\n");
+    // What was in it is kept.
+    let saved = scratch.git_in(
+        &scratch.results(),
+        &["for-each-ref", "--format=%(refname)", "refs/windlass/run/u1/saved"],
+    );
+    let restored = scratch.dir.join("restored");
+    let commit = scratch.git_in(&scratch.results(), &["rev-parse", saved.trim()]);
+    store.restore(&windlass_repo::Oid::parse(commit.trim()).unwrap(), &restored).unwrap();
+    assert_eq!(read(&restored, "readme.md"), "mine\n");
+    assert_eq!(read(&restored, "new/file"), "new\n");
+    // The first unit no longer has it.
+    let error = store.snapshot(&lane, "x", WHEN).unwrap_err();
+    assert!(matches!(error, RepoError::NotTheirs { number: 1, .. }), "{error}");
+}
+
+#[test]
+fn a_released_lane_keeps_its_files_until_they_are_kept_under_a_ref() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let lane = edited(&store, 7, "u1", "readme.md", "mine\n");
+    let saved = store.release(&lane, WHEN).unwrap().unwrap();
+    assert!(saved.name.starts_with("refs/windlass/run/u1/saved/"), "{}", saved.name);
+    assert_eq!(read(&lane.work, "readme.md"), "mine\n");
+    let [state] = &store.lanes().unwrap()[..] else { panic!("one lane") };
+    assert_eq!((state.number, &state.owner, state.dirty), (7, &None, false));
+    assert_eq!(state.saved.as_ref(), Some(&saved.name));
+    assert!(state.bytes > 0);
+    // A person edits there after all.
+    write(&lane.work, "readme.md", "by hand\n");
+    assert!(store.lanes().unwrap()[0].dirty);
+    store.ensure_lane(7, &lane.base, "run", "u2", WHEN).unwrap();
+    let lost = scratch.git_in(
+        &scratch.results(),
+        &["for-each-ref", "--format=%(objectname)", "refs/windlass/%lost"],
+    );
+    let blob = format!("{}:readme.md", lost.trim());
+    assert_eq!(scratch.git_in(&scratch.results(), &["cat-file", "blob", &blob]), "by hand\n");
+    // What holds nothing new needs no saving.
+    let lane = store.ensure_lane(7, &lane.base, "run", "u2", WHEN).unwrap();
+    assert_eq!(store.release(&lane, WHEN).unwrap(), None);
+}
+
+#[test]
+fn a_lane_whose_record_is_gone_or_broken_loses_nothing() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    let record = scratch.dir.join("state/lanes/1/record.json");
+    fs::write(&record, "{").unwrap();
+    let error = store.ensure_lane(1, &lane.base, "run", "u1", WHEN).unwrap_err();
+    assert!(matches!(error, RepoError::BadRecord { .. }), "{error}");
+    fs::remove_file(&record).unwrap();
+    store.ensure_lane(1, &lane.base, "run", "u1", WHEN).unwrap();
+    let lost = scratch.git_in(
+        &scratch.results(),
+        &["for-each-ref", "--format=%(objectname)", "refs/windlass/%lost"],
+    );
+    let blob = format!("{}:readme.md", lost.trim());
+    assert_eq!(scratch.git_in(&scratch.results(), &["cat-file", "blob", &blob]), "mine\n");
+}
+
+#[test]
+fn extra_files_are_copied_and_never_enter_a_commit() {
+    let scratch = Scratch::new();
+    scratch.write(".env", "SECRET=1\n");
+    scratch.write("config/local [1].toml", "x = 1\n");
+    let extras: Vec<PathBuf> =
+        vec![".env".into(), "config/local [1].toml".into(), "absent.toml".into()];
+    let settings = Settings { extras, ..Settings::default() };
+    let store = scratch.store_with(settings);
+    // The agent does what it can to get it in.
+    let lane = edited(&store, 1, "u1", ".gitignore", "!.env\n");
+    assert_eq!(read(&lane.work, ".env"), "SECRET=1\n");
+    assert_eq!(read(&lane.work, "config/local [1].toml"), "x = 1\n");
+    assert_eq!(scratch.git_in(&lane.work, &["status", "--porcelain"]), " M .gitignore\n?? .env\n");
+    write(&lane.work, ".env", "SECRET=2\n");
+    let snapshot = store.snapshot(&lane, "x", WHEN).unwrap();
+    let files = scratch
+        .git_in(&scratch.results(), &["ls-tree", "-r", "--name-only", snapshot.commit.as_str()]);
+    assert_eq!(files, ".gitignore\nreadme.md\nsrc/lib.rs\n");
+    let patch = "diff --git a/.env b/.env\nnew file mode 100644\n--- /dev/null\n+++ b/.env\n@@ -0,0 +1 @@\n+X=1\n";
+    let patched = store.apply_patch(&lane, patch.as_bytes(), WHEN).unwrap();
+    assert!(matches!(patched, windlass_repo::Patched::Rejected { .. }), "{patched:?}");
+    store.rewind(&lane, &lane.base, WHEN).unwrap();
+    assert_eq!(read(&lane.work, ".env"), "SECRET=1\n");
+}
+
+#[test]
+fn an_extra_file_is_not_written_through_a_link_or_over_a_tracked_file() {
+    let scratch = Scratch::new();
+    let outside = scratch.dir.join("outside");
+    fs::create_dir(&outside).unwrap();
+    std::os::unix::fs::symlink(&outside, scratch.top.join("config")).unwrap();
+    scratch.commit("a link");
+    fs::write(outside.join("local.toml"), "x = 1\n").unwrap();
+    let with = |extra: &str| Settings { extras: vec![extra.into()], ..Settings::default() };
+    let store = scratch.store_with(with("config/local.toml"));
+    let tip =
+        store.sync().unwrap().tip(&windlass_repo::Branch::new("main").unwrap()).unwrap().clone();
+    let error = store.ensure_lane(1, &tip, "run", "u1", WHEN).unwrap_err();
+    assert!(matches!(error, RepoError::BadExtra { .. }), "{error}");
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+    let store = scratch.store_with(with("readme.md"));
+    let error = store.ensure_lane(2, &tip, "run", "u2", WHEN).unwrap_err();
+    assert!(matches!(error, RepoError::BadExtra { .. }), "{error}");
+    let error =
+        windlass_repo::Store::open(scratch.repository(), &scratch.dir.join("state"), with("../x"));
+    assert!(matches!(error, Err(RepoError::BadExtra { .. })));
+}
+
+#[test]
+fn a_file_that_is_linked_to_one_outside_is_never_written_to() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let precious = scratch.dir.join("precious");
+    for name in [".git/index", ".git/HEAD", "readme.md", ".git/refs/heads/lane"] {
+        let lane = edited(&store, 1, name, "src/lib.rs", "x\n");
+        // The link has the content that is expected there, so only its second name tells.
+        fs::copy(lane.work.join(name), &precious).unwrap();
+        fs::remove_file(lane.work.join(name)).unwrap();
+        fs::hard_link(&precious, lane.work.join(name)).unwrap();
+        let before = fs::read(&precious).unwrap();
+        scratch.write("later", name);
+        scratch.commit("later");
+        edited(&store, 1, "another", "src/lib.rs", "y\n");
+        assert_eq!(fs::read(&precious).unwrap(), before, "{name}");
+        fs::remove_file(&precious).unwrap();
+    }
+}
+
+#[test]
+fn lanes_work_side_by_side() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    std::thread::scope(|scope| {
+        for number in 0..6 {
+            let store = &store;
+            scope.spawn(move || {
+                let unit = format!("u{number}");
+                let lane = edited(store, number, &unit, "readme.md", &unit);
+                let snapshot = store.snapshot(&lane, "x", WHEN).unwrap();
+                let text = store.file_at(&snapshot.commit, "readme.md".as_ref()).unwrap();
+                assert_eq!(text.unwrap(), unit.as_bytes());
+                store.checkpoint(&lane, &unit, &crate::scratch::person(), WHEN).unwrap();
+                store.release(&lane, WHEN).unwrap();
+            });
+        }
+    });
+    assert_eq!(store.lanes().unwrap().len(), 6);
+}

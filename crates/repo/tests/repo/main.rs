@@ -1,0 +1,16 @@
+//! The crate against real git, in temporary directories.
+
+mod canary;
+mod checkouts;
+mod clean;
+mod crash;
+mod find;
+mod interrupted;
+mod landing;
+mod lanes;
+mod mirror;
+mod names;
+mod notes;
+mod saving;
+mod scratch;
+mod snapshots;

@@ -1,0 +1,78 @@
+//! `windlass answer`: answers a question, from any terminal, whether the run is under way or not.
+
+use std::path::Path;
+
+use clap::Args;
+use windlass_core::run::Phase;
+
+use super::{known, relay};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::render::Output;
+use crate::request::{Request, who};
+use crate::workplace::Workplace;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  windlass answer 3 approve
+  windlass answer task-2:3 override --text 'the warning is about a comment'
+  windlass answer 3 --text 'split it in two first'
+
+A run that is under way takes the answer at once. One that is not has it on record, and goes on
+from there with `windlass resume`.
+")]
+pub struct AnswerArgs {
+    /// The question, as `windlass gates` names it
+    #[arg(value_name = "GATE")]
+    gate: String,
+
+    /// One of its options; without one the text is the answer, and without either the default
+    #[arg(value_name = "KEY")]
+    key: Option<String>,
+
+    /// Free text, or the reason that an option asks for
+    #[arg(long, value_name = "TEXT")]
+    text: Option<String>,
+}
+
+pub fn run(args: &AnswerArgs, out: &mut Output) -> Result<Exit, Error> {
+    let place = Workplace::find(Path::new("."))?;
+    let (run, gate) = gate(&place, &args.gate)?;
+    let request = Request::Answer {
+        run: run.clone(),
+        gate,
+        option: args.key.clone(),
+        text: args.text.clone(),
+        who: who(),
+    };
+    relay::send(place, request)?;
+    out.line(&format!("{run}:{gate} is answered"))?;
+    Ok(Exit::Done)
+}
+
+/// `RUN:GATE`, or the gate alone where only one run has an open gate of that number.
+fn gate(place: &Workplace, text: &str) -> Result<(String, u32), Error> {
+    let bad = || Error::NoGate(text.to_owned());
+    let (run, number) = match text.rsplit_once(':') {
+        Some((run, number)) => (Some(run), number),
+        None => (None, text),
+    };
+    let number: u32 = number.parse().map_err(|_| bad())?;
+    if let Some(run) = run {
+        return Ok((run.to_owned(), number));
+    }
+    let journal = place.look()?.ok_or_else(bad)?;
+    let mut runs = Vec::new();
+    for known in known::all(&journal)? {
+        let has = known.run.gates().iter().any(|gate| gate.id.0 == number);
+        if has && known.run.phase() != Phase::Ended {
+            runs.push(known.id.as_str().to_owned());
+        }
+    }
+    match runs.as_slice() {
+        [run] => Ok((run.clone(), number)),
+        [] => Err(bad()),
+        _ => Err(Error::SeveralOpen(runs)),
+    }
+}

@@ -1,0 +1,93 @@
+//! `windlass gates`: the questions that wait for an answer.
+
+use std::path::Path;
+
+use clap::Args;
+use serde_json::{Value, json};
+use windlass_core::run::{OpenGate, Phase};
+
+use super::known;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::render::{Output, clean};
+use crate::workplace::Workplace;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  windlass gates
+  windlass gates --json
+  windlass answer 3 approve
+")]
+pub struct GatesArgs {
+    /// Print JSON instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &GatesArgs, out: &mut Output) -> Result<Exit, Error> {
+    let place = Workplace::find(Path::new("."))?;
+    let mut gates: Vec<(String, OpenGate)> = Vec::new();
+    if let Some(journal) = place.look()? {
+        for known in known::all(&journal)? {
+            if known.run.phase() != Phase::Ended {
+                let own = known.run.gates().into_iter();
+                gates.extend(own.map(|gate| (known.id.as_str().to_owned(), gate)));
+            }
+        }
+    }
+    if args.json {
+        let gates: Vec<Value> = gates.iter().map(|(run, gate)| gate_json(run, gate)).collect();
+        out.json(&json!({ "gates": gates }))?;
+        return Ok(Exit::Done);
+    }
+    if gates.is_empty() {
+        out.line("no question is open")?;
+    }
+    for (run, gate) in &gates {
+        let unit = gate.unit.as_ref().map_or(String::new(), |unit| format!(" · {}", clean(unit)));
+        out.line(&format!("{run}:{}{unit}", gate.id.0))?;
+        out.line(&format!("  {}", clean(&gate.question)))?;
+        for (name, fired) in &gate.concerns {
+            if *fired != Some(false) {
+                out.line(&format!("  ! {}", clean(name)))?;
+            }
+        }
+        for option in &gate.options {
+            let about =
+                option.about.as_deref().map_or(String::new(), |about| format!(" — {about}"));
+            let more = if option.reason { " (needs --text with a reason)" } else { "" };
+            let line = format!("    {:<12} {}{about}{more}", option.key, option.label);
+            out.line(&clean(&line))?;
+        }
+        out.line(&format!("  answer with: windlass answer {run}:{} KEY", gate.id.0))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn gate_json(run: &str, gate: &OpenGate) -> Value {
+    let options: Vec<Value> = gate
+        .options
+        .iter()
+        .map(|option| {
+            json!({
+                "key": option.key,
+                "label": option.label,
+                "about": option.about,
+                "reason": option.reason,
+                "default": option.default,
+            })
+        })
+        .collect();
+    let concerns =
+        gate.concerns.iter().map(|(name, fired)| json!({ "name": name, "fired": fired }));
+    json!({
+        "run": run,
+        "gate": gate.id.0,
+        "id": format!("{run}:{}", gate.id.0),
+        "unit": gate.unit,
+        "question": gate.question,
+        "concerns": concerns.collect::<Vec<_>>(),
+        "options": options,
+    })
+}

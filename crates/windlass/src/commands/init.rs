@@ -1,0 +1,77 @@
+//! `windlass init`: writes a windlass.toml to start from. It overwrites nothing.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::Path;
+
+use clap::Args;
+
+use crate::config;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::render::Output;
+use crate::workplace::Workplace;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  windlass init
+")]
+pub struct InitArgs {}
+
+const TEMPLATE: &str = r#"# What Windlass works with here. It is read from the last commit of the branch, so commit it.
+
+[agents.mine]
+kind    = "command"             # the prompt comes on standard input; the answer ends with a JSON object
+command = ["my-agent"]
+# cost  = "none"                # say so if it costs nothing; otherwise unknown costs count in full
+
+[roles]
+default = "mine"                # who plays every role that is not named here
+
+[checks]                        # what is not set is detected; `false` turns one off
+# setup      = "npm ci"
+# build      = "make"
+# test       = "make test"
+# lint       = "make lint"
+# type-check = false
+
+[lanes]
+# copy = [".env"]               # files that git does not know and lanes need
+
+[budget]
+run        = { dollars = 20, minutes = 480 }
+unit       = { dollars = 5 }
+invocation = { dollars = 2, minutes = 30 }
+
+# [policies.night]              # answers a gate for you, once, when nothing is of concern
+# stage  = "approve_plan"
+# answer = "approve"
+"#;
+
+pub fn run(_args: &InitArgs, out: &mut Output) -> Result<Exit, Error> {
+    let place = Workplace::find(Path::new("."))?;
+    let path = place.repository.top().join(config::FILE);
+    let mut file = match OpenOptions::new().write(true).create_new(true).open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            return Err(Error::Exists(path));
+        }
+        Err(source) => return Err(Error::Unwritable { path, source }),
+    };
+    file.write_all(TEMPLATE.as_bytes())
+        .map_err(|source| Error::Unwritable { path: path.clone(), source })?;
+    out.line(&format!("wrote {}: name your agent there, and commit it", path.display()))?;
+    Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Config;
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        let config = Config::parse(super::TEMPLATE).unwrap();
+        assert_eq!(config.roles["default"], "mine");
+    }
+}

@@ -1,0 +1,70 @@
+//! `windlass journal`: whether the journal is sound, and what it holds.
+
+use std::path::Path;
+
+use clap::Subcommand;
+use serde_json::json;
+use windlass_journal::Scope;
+
+use super::known;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::render::Output;
+use crate::workplace::Workplace;
+
+#[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  windlass journal verify
+  windlass journal export task-2 > task-2.jsonl
+")]
+pub enum JournalCommand {
+    /// Check every entry against the one before, and every blob against its name
+    Verify {
+        /// Print JSON instead of text
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a run's entries as JSON lines, with their hashes
+    Export {
+        /// The run; without one, the only one that is not over
+        #[arg(value_name = "RUN")]
+        run: Option<String>,
+    },
+}
+
+pub fn run(command: &JournalCommand, out: &mut Output) -> Result<Exit, Error> {
+    let place = Workplace::find(Path::new("."))?;
+    let Some(journal) = place.look()? else {
+        out.line("nothing has been written here yet")?;
+        return Ok(Exit::Done);
+    };
+    match command {
+        JournalCommand::Verify { json: as_json } => {
+            let report = journal.verify(Scope::All)?;
+            let flaw = report.first_flaw().map(ToString::to_string);
+            if *as_json {
+                out.json(&json!({
+                    "sound": report.is_sound(),
+                    "runs": report.runs.len(),
+                    "flaw": flaw,
+                }))?;
+            } else if let Some(flaw) = &flaw {
+                out.line(&format!("damaged: {flaw}"))?;
+                out.line(
+                    "nothing was changed; what comes before the damage can still be exported",
+                )?;
+            } else {
+                out.line(&format!("sound: {} runs", report.runs.len()))?;
+            }
+            Ok(if report.is_sound() { Exit::Done } else { Exit::Failed })
+        }
+        JournalCommand::Export { run } => {
+            let known = known::open(&journal, run.as_deref())?;
+            let mut bytes = Vec::new();
+            journal.export(&known.id, &mut bytes)?;
+            out.bytes(&bytes)?;
+            Ok(Exit::Done)
+        }
+    }
+}

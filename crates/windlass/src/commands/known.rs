@@ -1,0 +1,53 @@
+//! Runs that a journal knows.
+
+use windlass_core::run::{Phase, Run};
+use windlass_engine::Engine;
+use windlass_engine::books::Books;
+use windlass_journal::{Journal, RunId};
+
+use crate::error::Error;
+use crate::suggest;
+
+/// A run as its journal has it.
+pub struct Known {
+    pub id: RunId,
+    pub run: Run,
+    pub books: Books,
+}
+
+/// The run of this name; without a name the only one that is not over.
+pub fn open(journal: &Journal, name: Option<&str>) -> Result<Known, Error> {
+    let runs = journal.runs()?;
+    if let Some(name) = name {
+        let found = runs.iter().find(|run| run.id.as_str() == name);
+        let found = found.ok_or_else(|| {
+            let nearest = suggest::nearest(name, runs.iter().map(|run| run.id.as_str()));
+            Error::NoRun { name: name.to_owned(), nearest: nearest.map(str::to_owned) }
+        })?;
+        return load(journal, &found.id);
+    }
+    let mut open = Vec::new();
+    for run in &runs {
+        let known = load(journal, &run.id)?;
+        if known.run.phase() != Phase::Ended {
+            open.push(known);
+        }
+    }
+    match open.len() {
+        0 => Err(Error::NothingOpen),
+        1 => open.pop().ok_or(Error::NothingOpen),
+        _ => {
+            Err(Error::SeveralOpen(open.iter().map(|known| known.id.as_str().to_owned()).collect()))
+        }
+    }
+}
+
+/// Every run, the newest last.
+pub fn all(journal: &Journal) -> Result<Vec<Known>, Error> {
+    journal.runs()?.iter().map(|run| load(journal, &run.id)).collect()
+}
+
+fn load(journal: &Journal, id: &RunId) -> Result<Known, Error> {
+    let engine = Engine::resume(journal, id.clone())?;
+    Ok(Known { id: id.clone(), run: engine.run().clone(), books: engine.books().clone() })
+}

@@ -1,0 +1,79 @@
+//! Hands a request to the Windlass that holds the repository; where nobody does, takes it up itself.
+
+use std::time::Duration;
+
+use windlass_core::run::{GateId, Input, Subject};
+use windlass_engine::Engine;
+use windlass_engine::entry::Entry;
+use windlass_engine::message::{Face, Paper, Patience};
+use windlass_journal::{AskError, ask};
+use windlass_repo::{Oid, Settings, Store};
+
+use super::known;
+use crate::error::Error;
+use crate::request::{Request, Response};
+use crate::session;
+use crate::workplace::{Held, Workplace};
+
+/// Whoever is there answers at once or not at all.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Has a request taken, and on record, before it returns.
+pub fn send(place: Workplace, request: Request) -> Result<(), Error> {
+    let bytes = serde_json::to_vec(&request).map_err(|_| Error::Defect)?;
+    let response = match ask(&place.dir, &bytes, PATIENCE) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|_| Error::Defect)?,
+        Err(AskError::Nobody) => here(place, request)?,
+        Err(error) => return Err(Error::Ask(error)),
+    };
+    match response {
+        Response::Taken => Ok(()),
+        Response::Refused(why) => Err(Error::NotTaken(why)),
+    }
+}
+
+/// Nobody holds the repository: takes the lock, appends, and leaves.
+fn here(place: Workplace, request: Request) -> Result<Response, Error> {
+    let held = place.take("windlass answer")?;
+    let (Request::Answer { run, .. } | Request::Wish { run, .. }) = &request;
+    let id = known::open(&held.journal, Some(run))?.id;
+    let mut engine = Engine::resume(&held.journal, id)?;
+    let taken = match request {
+        Request::Answer { gate, option, text, who, .. } => {
+            let answer = session::answer(gate, option, text, &who);
+            let changed = by_hand(&held, &engine, answer.gate)?;
+            engine.answer(answer, changed)
+        }
+        Request::Wish { who, wish, .. } => {
+            engine.decide(Input::Control { who: who.into(), wish: wish.wish() })
+        }
+    };
+    engine.commit(&mut Silent)?;
+    Ok(session::respond(taken))
+}
+
+/// What the person who answers has changed in the lane of the unit in question.
+fn by_hand(
+    held: &Held,
+    engine: &Engine<'_>,
+    gate: GateId,
+) -> Result<Option<(Subject, Paper)>, Error> {
+    let unit = engine.run().gate(gate).and_then(|gate| gate.unit);
+    let Some(unit) = unit else { return Ok(None) };
+    let base = engine.books().base(Some(&unit)).and_then(|base| Oid::parse(base).ok());
+    let Some(base) = base else { return Ok(None) };
+    let store = Store::open(held.repository.clone(), &held.dir, Settings::default())?;
+    store.recover()?;
+    Ok(windlass_engine::gate::by_hand(&store, engine.run().id(), &unit, &base, engine.now())?)
+}
+
+/// Nobody looks on.
+struct Silent;
+
+impl Face for Silent {
+    fn entry(&mut self, _entry: &Entry, _run: &windlass_core::run::Run) {}
+
+    fn waits(&mut self, _gates: &[windlass_core::run::OpenGate]) -> Patience {
+        Patience::Leave
+    }
+}

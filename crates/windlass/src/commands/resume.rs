@@ -1,0 +1,45 @@
+//! `windlass resume`: goes on with a run that was stopped, interrupted or killed.
+
+use std::path::Path;
+
+use clap::Args;
+
+use super::known::{self, Known};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::face::Tone;
+use crate::render::Output;
+use crate::session::{self, Beginning};
+use crate::workplace::Workplace;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  windlass resume
+  windlass resume task-3
+
+A run goes on exactly where its journal says it was. What had been under way is taken if it was
+complete, and done again if not; its edits are kept under a ref either way.
+")]
+pub struct ResumeArgs {
+    /// The run; without one, the only one that is not over
+    #[arg(value_name = "RUN")]
+    run: Option<String>,
+
+    /// Print every entry of the journal as a JSON line, and ask nothing
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &ResumeArgs, _out: &mut Output) -> Result<Exit, Error> {
+    let place = Workplace::find(Path::new("."))?;
+    let held = place.take("windlass resume")?;
+    let Known { id, run, .. } = known::open(&held.journal, args.run.as_deref())?;
+    let catalogue = super::own_catalogue(run.workflow())?;
+    let meta = held.journal.run(&id)?.meta;
+    let meta: serde_json::Value = serde_json::from_slice(&meta).unwrap_or_default();
+    let target = meta.get("target").and_then(serde_json::Value::as_str);
+    let prepared = held.prepare(target)?;
+    let tone = if args.json { Tone::Json } else { Tone::Plain };
+    session::go(&held, prepared, catalogue, Beginning::Again { id }, tone)
+}

@@ -1,0 +1,151 @@
+//! `windlass status`: how the runs of this repository stand.
+
+use std::path::Path;
+
+use clap::Args;
+use serde_json::{Value, json};
+use windlass_core::run::{Phase, UnitStatus};
+use windlass_journal::Lock;
+
+use super::known::{self, Known};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::face::status_word;
+use crate::render::{Output, clean};
+use crate::workplace::Workplace;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  windlass status
+  windlass status task-2 --json
+  windlass status --all
+")]
+pub struct StatusArgs {
+    /// The run; without one, all that are not over
+    #[arg(value_name = "RUN")]
+    run: Option<String>,
+
+    /// Those that are over, too
+    #[arg(long)]
+    all: bool,
+
+    /// Print JSON instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+/// So many units are listed; JSON has them all.
+const UNITS_SHOWN: usize = 20;
+
+pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
+    let place = Workplace::find(Path::new("."))?;
+    let holder = Lock::held(&place.dir)?.and_then(|held| held.holder);
+    let mut runs = Vec::new();
+    if let Some(journal) = place.look()? {
+        match &args.run {
+            Some(name) => runs.push(known::open(&journal, Some(name))?),
+            None => runs = known::all(&journal)?,
+        }
+    } else if let Some(name) = &args.run {
+        return Err(Error::NoRun { name: name.clone(), nearest: None });
+    }
+    if args.run.is_none() && !args.all {
+        runs.retain(|known| known.run.phase() != Phase::Ended);
+    }
+    if args.json {
+        let holder = holder.map(|holder| json!({ "pid": holder.pid, "what": holder.what }));
+        let runs: Vec<Value> = runs.iter().map(run_json).collect();
+        out.json(&json!({ "holder": holder, "runs": runs }))?;
+        return Ok(Exit::Done);
+    }
+    match holder {
+        Some(holder) => {
+            out.line(&format!("held by {} (pid {})", clean(&holder.what), holder.pid))?
+        }
+        None => out.line("nothing is running here")?,
+    }
+    if runs.is_empty() {
+        out.line("no run is open")?;
+    }
+    for known in &runs {
+        tell(known, out)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn tell(known: &Known, out: &mut Output) -> Result<(), Error> {
+    let run = &known.run;
+    let tally = run.tally();
+    out.line(&format!("{}: {}", known.id.as_str(), standing(known)))?;
+    out.line(&format!(
+        "  {} of {} done, {} failed, {} skipped, {} blocked; {:.2} dollars",
+        tally.done,
+        tally.total,
+        tally.failed,
+        tally.skipped,
+        tally.blocked,
+        run.purse().settled.cost_micros as f64 / 1e6,
+    ))?;
+    let open: Vec<_> = run.units().filter(|unit| unit.status == UnitStatus::Started).collect();
+    for unit in open.iter().take(UNITS_SHOWN) {
+        let stage = unit.stage.map_or("", |stage| &run.workflow().stage(stage).name);
+        out.line(&format!("  {} at {stage} — {}", clean(&unit.id), clean(&unit.title)))?;
+    }
+    let gates = run.gates().len();
+    if gates > 0 {
+        out.line(&format!("  {gates} open: `windlass gates`"))?;
+    }
+    Ok(())
+}
+
+fn standing(known: &Known) -> String {
+    use windlass_core::run::Standing;
+    match known.run.standing() {
+        Standing::Running => "under way".to_owned(),
+        Standing::Parked(_) => "waiting for a limit to pass".to_owned(),
+        Standing::Stopped => "stopped".to_owned(),
+        Standing::Waiting => "waiting for an answer".to_owned(),
+        Standing::Exhausted => "a budget is spent".to_owned(),
+        Standing::Escalated => "needs a person".to_owned(),
+        Standing::Resting => "resting".to_owned(),
+        Standing::Ended(outcome) => outcome.name().to_owned(),
+        Standing::Stuck => "stuck".to_owned(),
+    }
+}
+
+fn run_json(known: &Known) -> Value {
+    let run = &known.run;
+    let tally = run.tally();
+    let units: Vec<Value> = run
+        .units()
+        .map(|unit| {
+            json!({
+                "id": unit.id,
+                "title": unit.title,
+                "status": status_word(unit.status),
+                "stage": unit.stage.map(|stage| &run.workflow().stage(stage).name),
+                "lane": unit.lane,
+                "landed": unit.landed,
+            })
+        })
+        .collect();
+    let landings = known.books.landings().iter();
+    let landings = landings.map(|(unit, commit)| json!({ "unit": unit, "commit": commit }));
+    json!({
+        "run": known.id.as_str(),
+        "workflow": run.workflow().name,
+        "standing": standing(known),
+        "exit": run.standing().exit_code(),
+        "events": run.seq(),
+        "done": tally.done,
+        "failed": tally.failed,
+        "skipped": tally.skipped,
+        "blocked": tally.blocked,
+        "total": tally.total,
+        "cost_usd": run.purse().settled.cost_micros as f64 / 1e6,
+        "gates": run.gates().len(),
+        "units": units,
+        "landings": landings.collect::<Vec<_>>(),
+    })
+}

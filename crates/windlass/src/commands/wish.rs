@@ -1,0 +1,139 @@
+//! `windlass stop`, `redo`, `skip` and `override`: what a person wants of a run, from any terminal.
+
+use std::path::Path;
+
+use clap::Args;
+
+use super::{known, relay};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::render::Output;
+use crate::request::{Request, Wished, who};
+use crate::workplace::Workplace;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  windlass stop            after the units under way
+  windlass stop --now      nothing new is started; what runs is still taken
+  windlass stop --cancel   the run ends, and does not go on
+")]
+pub struct StopArgs {
+    /// The run; without one, the only one that is not over
+    #[arg(value_name = "RUN")]
+    run: Option<String>,
+
+    /// Start nothing new at all, not even for units under way
+    #[arg(long, conflicts_with = "cancel")]
+    now: bool,
+
+    /// End the run for good
+    #[arg(long)]
+    cancel: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  windlass redo verify --unit greeting
+")]
+pub struct RedoArgs {
+    /// The stage to start over at
+    #[arg(value_name = "STAGE")]
+    stage: String,
+
+    /// The unit; without one, the run's own stages
+    #[arg(long, value_name = "UNIT")]
+    unit: Option<String>,
+
+    /// The run; without one, the only one that is not over
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  windlass skip greeting --reason 'done by hand'
+")]
+pub struct SkipArgs {
+    /// The unit to leave out
+    #[arg(value_name = "UNIT")]
+    unit: String,
+
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+
+    /// The run; without one, the only one that is not over
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  windlass override review clear --unit greeting --reason 'the finding is about generated code'
+
+An override is a person's own decision. It is recorded with their name and the reason.
+")]
+pub struct OverrideArgs {
+    /// The stage
+    #[arg(value_name = "STAGE")]
+    stage: String,
+
+    /// The verdict that is to count
+    #[arg(value_name = "VERDICT")]
+    verdict: String,
+
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+
+    /// The unit; without one, the run's own stages
+    #[arg(long, value_name = "UNIT")]
+    unit: Option<String>,
+
+    /// The run; without one, the only one that is not over
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
+}
+
+pub fn stop(args: &StopArgs, out: &mut Output) -> Result<Exit, Error> {
+    let (wish, said) = match (args.now, args.cancel) {
+        (_, true) => (Wished::Cancel, "is cancelled"),
+        (true, false) => (Wished::Pause, "starts nothing new"),
+        (false, false) => (Wished::Stop, "stops after the units under way"),
+    };
+    wished(args.run.as_deref(), wish, said, out)
+}
+
+pub fn redo(args: &RedoArgs, out: &mut Output) -> Result<Exit, Error> {
+    let wish = Wished::Redo { unit: args.unit.clone(), stage: args.stage.clone() };
+    wished(args.run.as_deref(), wish, "starts that stage over", out)
+}
+
+pub fn skip(args: &SkipArgs, out: &mut Output) -> Result<Exit, Error> {
+    let wish = Wished::Skip { unit: args.unit.clone(), reason: args.reason.clone() };
+    wished(args.run.as_deref(), wish, "leaves that unit out", out)
+}
+
+pub fn overrule(args: &OverrideArgs, out: &mut Output) -> Result<Exit, Error> {
+    let wish = Wished::Override {
+        unit: args.unit.clone(),
+        stage: args.stage.clone(),
+        verdict: args.verdict.clone(),
+        reason: args.reason.clone(),
+    };
+    wished(args.run.as_deref(), wish, "takes that verdict", out)
+}
+
+fn wished(run: Option<&str>, wish: Wished, said: &str, out: &mut Output) -> Result<Exit, Error> {
+    let place = Workplace::find(Path::new("."))?;
+    let journal = place.look()?.ok_or(Error::NothingOpen)?;
+    let id = known::open(&journal, run)?.id;
+    drop(journal);
+    relay::send(place, Request::Wish { run: id.as_str().to_owned(), who: who(), wish })?;
+    out.line(&format!("{} {said}", id.as_str()))?;
+    Ok(Exit::Done)
+}

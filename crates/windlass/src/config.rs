@@ -1,0 +1,322 @@
+//! `windlass.toml`: who does the work, what checks it, what it may cost. Read from the base commit, never from a lane.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use windlass_core::run::{Caps, Settings, StandingPolicy};
+
+use crate::suggest;
+
+/// The name of the file, at the top of the repository.
+pub const FILE: &str = "windlass.toml";
+
+/// What the file says. Everything has a default.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Config {
+    /// Agents by name.
+    #[serde(default)]
+    pub agents: BTreeMap<String, AgentConfig>,
+    /// Which agent plays which role; `default` plays all others.
+    #[serde(default)]
+    pub roles: BTreeMap<String, String>,
+    /// Commands by the name of their check; `false` means that there is none.
+    #[serde(default)]
+    pub checks: BTreeMap<String, CheckConfig>,
+    /// Lanes.
+    #[serde(default)]
+    pub lanes: LaneConfig,
+    /// Landing.
+    #[serde(default)]
+    pub land: LandConfig,
+    /// Caps.
+    #[serde(default)]
+    pub budget: Budget,
+    /// Policies that answer gates, by name.
+    #[serde(default)]
+    pub policies: BTreeMap<String, PolicyConfig>,
+}
+
+/// An agent.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum AgentConfig {
+    /// A program that reads a prompt and prints a verdict.
+    Command {
+        /// The program and its arguments.
+        command: Vec<String>,
+        /// What it costs, if nothing.
+        cost: Option<Cost>,
+    },
+    /// What a file says.
+    Scripted {
+        /// The file, from the top of the repository.
+        script: String,
+    },
+}
+
+/// What an agent costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cost {
+    /// Nothing.
+    None,
+}
+
+/// A check's command.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum CheckConfig {
+    /// This one.
+    Command(String),
+    /// `false`: none, whatever could be detected.
+    Off(bool),
+}
+
+/// Lanes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LaneConfig {
+    /// Files that are not in git and that lanes need, such as `.env`.
+    #[serde(default)]
+    pub copy: Vec<String>,
+}
+
+/// Landing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LandConfig {
+    /// The branch; without one it is the one that is checked out.
+    pub branch: Option<String>,
+}
+
+/// Caps, in dollars and hours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Budget {
+    /// Over the whole run.
+    #[serde(default)]
+    pub run: Cap,
+    /// Over each unit.
+    #[serde(default)]
+    pub unit: Cap,
+    /// Over each invocation.
+    #[serde(default)]
+    pub invocation: Cap,
+}
+
+/// A cap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cap {
+    /// Dollars.
+    pub dollars: Option<f64>,
+    /// Minutes.
+    pub minutes: Option<u64>,
+    /// Tokens.
+    pub tokens: Option<u64>,
+}
+
+/// A policy that answers a gate.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PolicyConfig {
+    /// The gate's stage.
+    pub stage: String,
+    /// The option.
+    pub answer: String,
+}
+
+/// What is wrong with the file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{FILE}:{line}:{column}: {message}")]
+pub struct BadConfig {
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1.
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+    /// What was probably meant.
+    pub help: Option<String>,
+}
+
+impl Config {
+    /// Reads the file.
+    pub fn parse(text: &str) -> Result<Self, BadConfig> {
+        let config: Config = toml::from_str(text).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start);
+            bad(text, start, error.message())
+        })?;
+        config.check(text)?;
+        Ok(config)
+    }
+
+    /// What one part says about another.
+    fn check(&self, text: &str) -> Result<(), BadConfig> {
+        let at = |word: &str| text.find(word).unwrap_or(0);
+        for (role, agent) in &self.roles {
+            if !self.agents.contains_key(agent) {
+                let known = self.agents.keys().map(String::as_str);
+                let help = suggest::nearest(agent, known)
+                    .map(|near| format!("did you mean `{near}`?"))
+                    .or_else(|| Some(format!("add `[agents.{agent}]`")));
+                let message =
+                    format!("the role `{role}` is played by `{agent}`, which is no agent here");
+                return Err(BadConfig { help, ..bad(text, at(agent), &message) });
+            }
+        }
+        for (name, agent) in &self.agents {
+            if matches!(agent, AgentConfig::Command { command, .. } if command.is_empty()) {
+                let message = format!("the agent `{name}` has an empty command");
+                return Err(bad(text, at(name), &message));
+            }
+        }
+        for (name, check) in &self.checks {
+            if *check == CheckConfig::Off(true) {
+                let message = format!("the check `{name}` is `true`: give its command, or `false`");
+                return Err(bad(text, at(name), &message));
+            }
+        }
+        for copy in &self.lanes.copy {
+            if copy.starts_with('/') || copy.split('/').any(|part| part == "..") {
+                let message = format!("`{copy}` leads out of the repository");
+                return Err(bad(text, at(copy), &message));
+            }
+        }
+        let dollars = [&self.budget.run, &self.budget.unit, &self.budget.invocation];
+        for dollars in dollars.iter().filter_map(|cap| cap.dollars) {
+            if !dollars.is_finite() || dollars <= 0.0 {
+                return Err(bad(text, at("dollars"), "a cap is more than 0 dollars"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is frozen into a run's first event.
+    pub fn settings(&self) -> Settings {
+        let mut caps = Caps::default();
+        let micros = |dollars: f64| (dollars * 1e6) as u64;
+        let ms = |minutes: u64| minutes.saturating_mul(60_000);
+        for (cap, own) in [(&mut caps.run, self.budget.run), (&mut caps.unit, self.budget.unit)] {
+            cap.cost_micros = own.dollars.map(micros).or(cap.cost_micros);
+            cap.wall_ms = own.minutes.map(ms).or(cap.wall_ms);
+            cap.tokens = own.tokens.or(cap.tokens);
+        }
+        let own = self.budget.invocation;
+        let invocation = &mut caps.invocation;
+        invocation.amount.cost_micros = own.dollars.map_or(invocation.amount.cost_micros, micros);
+        invocation.amount.tokens = own.tokens.unwrap_or(invocation.amount.tokens);
+        invocation.wall_ms = own.minutes.map_or(invocation.wall_ms, ms);
+        let unpriced = self.roles.iter().filter(|(_, agent)| {
+            matches!(
+                self.agents.get(*agent),
+                Some(AgentConfig::Command { cost: Some(Cost::None), .. })
+            )
+        });
+        Settings {
+            caps,
+            unpriced: unpriced.map(|(role, _)| role.clone()).collect(),
+            policies: self
+                .policies
+                .iter()
+                .map(|(name, policy)| StandingPolicy {
+                    name: name.clone(),
+                    stage: policy.stage.clone(),
+                    answer: policy.answer.clone(),
+                })
+                .collect(),
+        }
+    }
+}
+
+fn bad(text: &str, start: usize, message: &str) -> BadConfig {
+    let at = windlass_core::lang::place(text, start);
+    let mut words = message.split('`').skip(1).step_by(2);
+    let help = message.starts_with("unknown ").then(|| words.next()).flatten().and_then(|word| {
+        let near = suggest::nearest(word, words)?;
+        Some(format!("did you mean `{near}`?"))
+    });
+    BadConfig { line: at.line, column: at.column, message: message.to_owned(), help }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: &str = r#"
+[agents.mine]
+kind = "command"
+command = ["my-agent", "--quiet"]
+cost = "none"
+
+[agents.acted]
+kind = "scripted"
+script = "script.toml"
+
+[roles]
+default = "acted"
+worker = "mine"
+
+[checks]
+test = "make test"
+lint = false
+
+[lanes]
+copy = [".env"]
+
+[land]
+branch = "main"
+
+[budget]
+run = { dollars = 5, minutes = 90 }
+invocation = { dollars = 0.5 }
+
+[policies.night]
+stage = "approve"
+answer = "yes"
+"#;
+
+    #[test]
+    fn a_whole_file_is_understood() {
+        let config = Config::parse(WHOLE).unwrap();
+        assert_eq!(config.agents.len(), 2);
+        assert_eq!(config.checks["lint"], CheckConfig::Off(false));
+        let settings = config.settings();
+        assert_eq!(settings.caps.run.cost_micros, Some(5_000_000));
+        assert_eq!(settings.caps.run.wall_ms, Some(90 * 60_000));
+        assert_eq!(settings.caps.unit, Caps::default().unit);
+        assert_eq!(settings.caps.invocation.amount.cost_micros, 500_000);
+        assert!(settings.unpriced.contains("worker") && settings.unpriced.len() == 1);
+        assert_eq!(settings.policies[0].name, "night");
+        assert_eq!(Config::parse("").unwrap(), Config::default());
+    }
+
+    #[test]
+    fn a_mistake_is_told_with_its_place_and_what_was_meant() {
+        let told = |text: &str| {
+            let bad = Config::parse(text).unwrap_err();
+            format!(
+                "{}:{} {} / {}",
+                bad.line,
+                bad.column,
+                bad.message,
+                bad.help.unwrap_or_default()
+            )
+        };
+        let unknown = told("[lanes]\ncopi = ['.env']");
+        assert!(unknown.starts_with("2:1 unknown field `copi`"), "{unknown}");
+        assert!(unknown.ends_with("did you mean `copy`?"), "{unknown}");
+        let kind = told("[agents.x]\nkind = 'comand'\ncommand = ['x']");
+        assert!(kind.ends_with("did you mean `command`?"), "{kind}");
+        let role = told("[agents.mine]\nkind='command'\ncommand=['x']\n[roles]\ndefault = 'mien'");
+        assert!(role.contains("no agent here") && role.ends_with("did you mean `mine`?"), "{role}");
+        assert!(told("[agents.x]\nkind='command'\ncommand=[]").contains("empty command"));
+        assert!(told("[checks]\ntest = true").contains("give its command"));
+        assert!(told("[lanes]\ncopy = ['../secret']").contains("leads out"));
+        assert!(told("[lanes]\ncopy = ['/etc/passwd']").contains("leads out"));
+        assert!(told("[budget]\nrun = { dollars = 0 }").contains("more than 0"));
+        assert!(told("[policies.x]\nstage = 'a'").contains("answer"));
+        assert!(told("nonsense").starts_with("1:"));
+    }
+}

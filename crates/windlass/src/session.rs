@@ -1,0 +1,160 @@
+//! A run under way: the loop with its hands, its face, the socket for other terminals, and the signals.
+
+use std::io::IsTerminal as _;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+
+use windlass_core::lang::Catalogue;
+use windlass_core::run::{Answer, GateId, Phase, Recorded, Refused, Standing};
+use windlass_engine::hands::Workers;
+use windlass_engine::message::Message;
+use windlass_engine::{Engine, Left};
+use windlass_journal::{RunId, Server};
+
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::face::{Terminal, Tone};
+use crate::request::{Request, Response};
+use crate::workplace::{Held, Prepared};
+
+/// How a session begins.
+pub enum Beginning {
+    /// With a new run.
+    New { id: RunId, meta: Vec<u8>, events: Vec<Recorded> },
+    /// With one that was left.
+    Again { id: RunId },
+}
+
+/// Drives a run until nothing more can be done.
+pub fn go(
+    held: &Held,
+    prepared: Prepared,
+    catalogue: Catalogue,
+    beginning: Beginning,
+    tone: Tone,
+) -> Result<Exit, Error> {
+    let (id, mut engine, fresh) = match beginning {
+        Beginning::New { id, meta, events } => {
+            let engine = Engine::begin(&held.journal, id.clone(), &meta, events)?;
+            (id, engine, true)
+        }
+        Beginning::Again { id } => {
+            let engine = Engine::resume(&held.journal, id.clone())?;
+            (id, engine, false)
+        }
+    };
+    let (sender, inbox) = channel();
+    engine.taken_up(prepared.target.as_str());
+    let target = prepared.target.to_string();
+    let shop = held.shop(prepared, engine.run(), engine.books(), catalogue, sender.clone())?;
+    let shop = Arc::new(shop);
+    let tidy = shop.clone();
+    let mut hands = if fresh {
+        Workers::fresh(shop, &held.journal)
+    } else {
+        if engine.run().standing().exit_code().is_some() {
+            engine.decide(windlass_core::run::Input::Control {
+                who: crate::request::who().into(),
+                wish: windlass_core::run::Wish::Resume(None),
+            })?;
+        }
+        Workers::new(shop, &held.journal, engine.run())
+    };
+    let server = serve(held, &id, sender.clone())?;
+    interrupts(sender.clone())?;
+    let interactive = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let mut face = Terminal::new(id.as_str(), &target, tone, interactive.then_some(sender));
+    face.begins(engine.run());
+    if held.left_behind > 0 {
+        face.says(&format!("ended {} processes that were left behind", held.left_behind));
+    }
+    let left = engine.drive(inbox, &mut hands, &mut face);
+    drop(server);
+    let left = left?;
+    if engine.run().phase() == Phase::Ended {
+        tidy.tidy_up(engine.now())?;
+    }
+    face.ends(engine.run(), left);
+    Ok(exit(left))
+}
+
+/// The exit code for how a run was left.
+pub fn exit(left: Left) -> Exit {
+    match left {
+        Left::Interrupted => Exit::Interrupted,
+        Left::Standing(standing) => standing_exit(standing),
+    }
+}
+
+/// The exit code for how a run stands.
+pub fn standing_exit(standing: Standing) -> Exit {
+    let code = standing.exit_code().unwrap_or(Exit::Stopped.code());
+    Exit::ALL.into_iter().find(|exit| exit.code() == code).unwrap_or(Exit::Error)
+}
+
+/// Takes what people at other terminals have to say.
+fn serve(held: &Held, id: &RunId, inbox: Sender<Message>) -> Result<Server, Error> {
+    let own = id.as_str().to_owned();
+    let inbox = std::sync::Mutex::new(inbox);
+    let handler = move |bytes: Vec<u8>| {
+        let inbox = inbox.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        let response = match serde_json::from_slice(&bytes) {
+            Ok(request) => handle(&own, request, &inbox),
+            Err(error) => Response::Refused(format!("the request cannot be read: {error}")),
+        };
+        serde_json::to_vec(&response).unwrap_or_default()
+    };
+    Ok(Server::bind(held.lock.clone(), handler)?)
+}
+
+fn handle(own: &str, request: Request, inbox: &Sender<Message>) -> Response {
+    let (reply, wait) = channel();
+    let (run, message) = match request {
+        Request::Answer { run, gate, option, text, who } => {
+            (run, Message::Answer(Box::new(answer(gate, option, text, &who)), reply))
+        }
+        Request::Wish { run, who, wish } => {
+            (run, Message::Wish { who, wish: Box::new(wish.wish()), reply })
+        }
+    };
+    if run != own {
+        return Response::Refused(format!("this Windlass is doing {own}, not {run}"));
+    }
+    let gone = || Response::Refused("the run has just ended: ask again".to_owned());
+    if inbox.send(message).is_err() {
+        return gone();
+    }
+    match wait.recv() {
+        Ok(taken) => respond(taken),
+        Err(_) => gone(),
+    }
+}
+
+/// What to tell whoever asked.
+pub fn respond(taken: Result<(), Refused>) -> Response {
+    match taken {
+        Ok(()) => Response::Taken,
+        Err(refused) => Response::Refused(refused.to_string()),
+    }
+}
+
+/// An answer as the core takes it.
+pub fn answer(gate: u32, option: Option<String>, text: Option<String>, who: &str) -> Answer {
+    Answer { gate: GateId(gate), option, text, who: who.into(), shown: "".into(), subject: None }
+}
+
+/// Ctrl-C and the like end the process in good order; a second one does not wait.
+fn interrupts(inbox: Sender<Message>) -> Result<(), Error> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let mut signals =
+        signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(Error::Output)?;
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            if inbox.send(Message::Interrupt).is_err() {
+                // The loop is gone already: what the signal does by itself is what is wanted.
+                let _ = signal_hook::low_level::emulate_default_handler(signal);
+            }
+        }
+    });
+    Ok(())
+}

@@ -1,0 +1,324 @@
+//! Where work is done: the repository a person is in, what Windlass remembers about it, and everything that a run
+//! needs to get going.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use windlass_agents::Agent;
+use windlass_agents::command::CommandAgent;
+use windlass_agents::scripted::ScriptedAgent;
+use windlass_core::lang::Catalogue;
+use windlass_core::run::Run;
+use windlass_core::workflow::{Kind, Workflow};
+use windlass_engine::books::Books;
+use windlass_engine::clock::wall_ms;
+use windlass_engine::detect::{self, Files};
+use windlass_engine::message::Message;
+use windlass_engine::role::Role;
+use windlass_engine::setup::Setup;
+use windlass_engine::shop::{GitRun, LaneTable, Shop};
+use windlass_journal::{Holder, Journal, Lock, StateDir, Surroundings, TakeError};
+use windlass_process::{Ledger, Spawner, ledger};
+use windlass_repo::{Branch, Git, Host, Oid, Repository, Settings, Store};
+use windlass_sources::{Reader, tasks::Tasks};
+
+use crate::config::{self, AgentConfig, CheckConfig, Config};
+use crate::error::Error;
+
+/// Where roles of the project's own are.
+const ROLES: &str = ".windlass/roles";
+
+/// What can be read so far.
+const READERS: [&str; 1] = ["tasks"];
+
+/// How long a process has between being asked to end and being ended.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The repository a person is in, and where its state is.
+pub struct Workplace {
+    pub repository: Repository,
+    pub dir: PathBuf,
+    known: windlass_journal::Repository,
+}
+
+impl Workplace {
+    /// Looks from a directory, without changing anything.
+    pub fn find(from: &Path) -> Result<Self, Error> {
+        let spawner = Spawner::start()?;
+        let git = Git::find(Arc::new(GitRun(spawner.clone())), Host::of_this_process())?;
+        let repository = Repository::find(&git, from)?;
+        let known = windlass_journal::Repository::find(repository.common_dir())?;
+        let dir = state_dir()?.repo_dir(&known);
+        Ok(Workplace { repository, dir, known })
+    }
+
+    /// The journal, to look at. `None` when nothing was ever written.
+    pub fn look(&self) -> Result<Option<Journal>, Error> {
+        if !self.dir.join(windlass_journal::DATABASE).exists() {
+            return Ok(None);
+        }
+        Ok(Some(Journal::open_read_only(&self.dir, &self.known)?))
+    }
+
+    /// Takes the lock and opens the journal: from now on this process is the one that writes.
+    pub fn take(self, what: &str) -> Result<Held, Error> {
+        let dir = state_dir()?.make_repo_dir(&self.known)?;
+        let lock = match Lock::take(&dir, Holder::this_process(what, wall_ms())) {
+            Ok(lock) => lock,
+            Err(TakeError::Held(held)) => {
+                return Err(Error::Held(TakeError::Held(held).to_string()));
+            }
+            Err(TakeError::Failed(error)) => return Err(error.into()),
+        };
+        let ended = ledger::sweep(&dir, GRACE)?;
+        let journal = Journal::open(&lock, &self.known)?;
+        let spawner = Spawner::start_with(Ledger::open(&dir)?)?;
+        let git = Git::find(Arc::new(GitRun(spawner.clone())), Host::of_this_process())?;
+        let repository = Repository::find(&git, self.repository.top())?;
+        Ok(Held {
+            lock: Arc::new(lock),
+            journal,
+            spawner,
+            repository,
+            dir,
+            left_behind: ended.len(),
+        })
+    }
+}
+
+/// The repository, held by this process.
+pub struct Held {
+    pub lock: Arc<Lock>,
+    pub journal: Journal,
+    pub spawner: Spawner,
+    pub repository: Repository,
+    pub dir: PathBuf,
+    /// Processes that an earlier Windlass left behind and that were ended.
+    pub left_behind: usize,
+}
+
+/// What a run is done with, before there is a loop to report to.
+pub struct Prepared {
+    pub store: Store,
+    pub config: Config,
+    pub target: Branch,
+    setup: Parts,
+}
+
+struct Parts {
+    agents: BTreeMap<String, Arc<dyn Agent>>,
+    roles: BTreeMap<String, Role>,
+    checks: BTreeMap<String, String>,
+    prepare: Option<String>,
+    identity: String,
+    author: windlass_repo::Person,
+}
+
+impl Held {
+    /// Reads the configuration of the base commit and gets everything ready that a run needs.
+    pub fn prepare(&self, target: Option<&str>) -> Result<Prepared, Error> {
+        // The configuration names the files that lanes need, so it is read with a store that knows of none.
+        let looking = Store::open(self.repository.clone(), &self.dir, Settings::default())?;
+        looking.recover()?;
+        let heads = looking.sync()?;
+        let here = match target {
+            Some(name) => Branch::new(name).map_err(|error| Error::BadBranch(error.to_string()))?,
+            None => self.repository.branch()?,
+        };
+        let tip = |branch: &Branch| {
+            heads.tip(branch).cloned().ok_or_else(|| Error::NoBranch(branch.to_string()))
+        };
+        let at = |base: &Oid, path: &str| -> Result<Option<String>, Error> {
+            let bytes = looking.file_at(base, Path::new(path))?;
+            Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+        };
+        let here_tip = tip(&here)?;
+        let config = match at(&here_tip, config::FILE)? {
+            Some(text) => Config::parse(&text)?,
+            None => Config::default(),
+        };
+        let target = match (&config.land.branch, target) {
+            (Some(name), None) => {
+                Branch::new(name).map_err(|error| Error::BadBranch(error.to_string()))?
+            }
+            _ => here,
+        };
+        let base = tip(&target)?;
+        let mut roles = BTreeMap::new();
+        for file in looking.names_at(&base, Path::new(ROLES))? {
+            let Some(name) = file.strip_suffix(".md") else { continue };
+            if let Some(text) = at(&base, &format!("{ROLES}/{file}"))? {
+                roles.insert(name.to_owned(), Role::parse(name, &text)?);
+            }
+        }
+        let files = AtCommit { store: &looking, base: &base };
+        let found = detect::detect(&files);
+        let detected = [
+            ("build", found.build),
+            ("test", found.test),
+            ("lint", found.lint),
+            ("type-check", found.type_check),
+        ];
+        let mut checks: BTreeMap<String, String> = detected
+            .into_iter()
+            .filter_map(|(name, command)| Some((name.to_owned(), command?)))
+            .collect();
+        let mut prepare = found.setup;
+        for (name, check) in &config.checks {
+            let command = match check {
+                CheckConfig::Command(command) => Some(command.clone()),
+                CheckConfig::Off(_) => None,
+            };
+            match (name.as_str(), command) {
+                ("setup", command) => prepare = command,
+                (name, Some(command)) => {
+                    checks.insert(name.to_owned(), command);
+                }
+                (name, None) => {
+                    checks.remove(name);
+                }
+            }
+        }
+        let name = self.repository.top().file_name();
+        let name = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let extras = config.lanes.copy.iter().map(PathBuf::from).collect();
+        drop(looking);
+        let settings = Settings { extras, ..Settings::default() };
+        let store = Store::open(self.repository.clone(), &self.dir, settings)?;
+        let parts = Parts {
+            agents: self.agents(&config)?,
+            roles,
+            checks,
+            prepare,
+            identity: format!("{name} ({})", found.language),
+            author: self.repository.identity()?,
+        };
+        Ok(Prepared { store, config, target, setup: parts })
+    }
+
+    fn agents(&self, config: &Config) -> Result<BTreeMap<String, Arc<dyn Agent>>, Error> {
+        let mut agents: BTreeMap<String, Arc<dyn Agent>> = BTreeMap::new();
+        for (name, agent) in &config.agents {
+            let agent: Arc<dyn Agent> = match agent {
+                AgentConfig::Command { command, .. } => {
+                    let env = windlass_process::Env::inherited();
+                    let (program, args) = command.split_first().ok_or(Error::Defect)?;
+                    let found = windlass_process::which(program, &env);
+                    let program = found.ok_or_else(|| Error::NoAgent {
+                        agent: name.clone(),
+                        program: program.clone(),
+                    })?;
+                    Arc::new(CommandAgent { program, args: args.to_vec() })
+                }
+                AgentConfig::Scripted { script } => {
+                    let player = std::env::current_exe().map_err(Error::Output)?;
+                    let script = self.repository.top().join(script);
+                    Arc::new(ScriptedAgent { player: (player, vec!["act".to_owned()]), script })
+                }
+            };
+            agents.insert(name.clone(), agent);
+        }
+        Ok(agents)
+    }
+
+    /// Everything that the effects of a run may use.
+    pub fn shop(
+        &self,
+        prepared: Prepared,
+        run: &Run,
+        books: &Books,
+        catalogue: Catalogue,
+        inbox: Sender<Message>,
+    ) -> Result<Shop, Error> {
+        let Prepared { store, config, target, setup: parts, .. } = prepared;
+        let lanes = Mutex::new(LaneTable::of(&store, run)?);
+        let tasks = Tasks { root: self.repository.top().to_owned() };
+        let readers: [(String, Box<dyn Reader>); 1] = [(READERS[0].to_owned(), Box::new(tasks))];
+        let inputs = run.workflow().inputs.iter().zip(0..);
+        let inputs = inputs.filter_map(|(input, at)| {
+            let value = run.input(windlass_core::workflow::InputIx(at))?;
+            Some(format!("{}: {value}", input.name))
+        });
+        let inputs: Vec<String> = inputs.collect();
+        let setup = Setup {
+            agents: parts.agents,
+            players: config.roles,
+            roles: parts.roles,
+            catalogue,
+            checks: parts.checks,
+            prepare: parts.prepare,
+            identity: parts.identity,
+            summary: format!("{}\n\n{}", run.workflow().about, inputs.join("\n")),
+            target,
+            author: parts.author,
+            idle: None,
+            grace: GRACE,
+        };
+        Ok(Shop {
+            spawner: self.spawner.clone(),
+            store,
+            setup,
+            dir: self.dir.clone(),
+            run: run.id().to_owned(),
+            inbox,
+            readers: readers.into(),
+            on_base: Mutex::new(books.on_base().clone()),
+            lanes,
+            benches: Mutex::default(),
+            turns: Mutex::default(),
+        })
+    }
+}
+
+impl Prepared {
+    /// Whether a workflow can be done with this: every role has somebody to play it, every source somebody to read it.
+    /// Better asked before anything starts than found out in the night.
+    pub fn suffices(&self, flow: &Workflow) -> Result<(), Error> {
+        for stage in &flow.stages {
+            if let Kind::Read { name } = &stage.kind
+                && !READERS.contains(&name.as_str())
+            {
+                return Err(Error::NoReader { workflow: flow.name.clone(), reader: name.clone() });
+            }
+        }
+        let unplayed = flow.roles.keys().find(|role| {
+            let roles = &self.config.roles;
+            !roles.contains_key(*role) && !roles.contains_key(Setup::ANY)
+        });
+        match unplayed {
+            Some(role) => Err(Error::NoPlayer { role: role.clone() }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The files at the top of a commit.
+struct AtCommit<'a> {
+    store: &'a Store,
+    base: &'a Oid,
+}
+
+impl Files for AtCommit<'_> {
+    fn names(&self) -> Vec<String> {
+        self.store.names_at(self.base, Path::new("")).unwrap_or_default()
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        let bytes = self.store.file_at(self.base, Path::new(name)).ok()??;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+/// Where Windlass keeps what it remembers.
+fn state_dir() -> Result<StateDir, Error> {
+    let var = |name| std::env::var_os(name);
+    let (own, xdg, home) = (var("WINDLASS_STATE_DIR"), var("XDG_STATE_HOME"), var("HOME"));
+    Ok(StateDir::locate(Surroundings {
+        windlass_state_dir: own.as_deref(),
+        xdg_state_home: xdg.as_deref(),
+        home: home.as_deref(),
+    })?)
+}

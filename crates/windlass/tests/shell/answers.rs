@@ -1,0 +1,93 @@
+//! Questions: asked, left open, answered from elsewhere, answered by hand.
+
+use std::fs;
+
+use crate::scratch::{SCRIPT, Scratch, ended};
+
+const CAREFUL: &str = "[[task]]\nid = 'hello'\ntitle = 'Say hello'\ncareful = true\n";
+
+#[test]
+fn without_a_terminal_a_question_is_left_open_and_answered_later() {
+    let scratch = Scratch::with(&[("tasks.toml", CAREFUL)]);
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(8), "{said}");
+    assert!(said.contains("windlass gates"), "{said}");
+    assert!(scratch.landed().is_empty(), "nothing is guessed");
+    let gates = scratch.windlass(&["gates", "--json"]).output().unwrap();
+    let gates: serde_json::Value = serde_json::from_slice(&gates.stdout).unwrap();
+    assert_eq!(gates["gates"][0]["question"], "Land hello?");
+    assert_eq!(gates["gates"][0]["options"][0]["key"], "yes");
+    let id = gates["gates"][0]["id"].as_str().unwrap();
+    let (code, said) = ended(scratch.windlass(&["answer", id, "perhaps"]).output().unwrap());
+    assert_eq!(code, Some(2));
+    assert!(said.contains("choose one of yes, no"), "{said}");
+    let (code, said) = ended(scratch.windlass(&["answer", "0", "yes"]).output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = ended(scratch.windlass(&["resume"]).output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(scratch.landed()["hello.txt"], "hello");
+    assert_eq!(scratch.notes("shown").len(), 1, "what was shown is on record");
+}
+
+#[test]
+fn a_run_under_way_takes_an_answer_from_another_terminal_at_once() {
+    let tasks = format!("{CAREFUL}[[task]]\nid = 'bye'\ncareful = false\n");
+    let wait = "#!/bin/sh\ncat > /dev/null\n[ \"$WINDLASS_UNIT\" = bye ] && read line < \"$(dirname \"$0\")/gate\"\n\
+                echo \"$WINDLASS_UNIT\" > \"$WINDLASS_UNIT.txt\"\n\
+                [ \"$WINDLASS_ROLE\" = reviewer ] && { rm -f x; git checkout -q . 2>/dev/null; echo '{\"verdict\":\"clear\"}'; exit; }\n\
+                echo '{\"verdict\":\"done\"}'\n";
+    let scratch = Scratch::with(&[("tasks.toml", &tasks)]);
+    let agent = scratch.path("agent");
+    fs::write(&agent, wait).unwrap();
+    make_executable(&agent);
+    let fifo = scratch.path("gate");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let config = format!(
+        "[agents.waits]\nkind = 'command'\ncommand = ['{}']\ncost = 'none'\n\
+         [agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\n\
+         [roles]\nworker = 'waits'\ndefault = 'acted'\n[checks]\ntest = 'true'\n",
+        agent.display()
+    );
+    fs::write(scratch.repo().join("windlass.toml"), config).unwrap();
+    scratch.git(&["commit", "-qam", "Another agent"]);
+    let mut run = scratch.follow(&mut scratch.start());
+    run.until("a question", |entry| entry["event"] == "asked");
+    let (code, said) = ended(scratch.windlass(&["answer", "0", "yes"]).output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    run.until("a landing", |entry| entry["note"] == "landed");
+    // Only now does the other agent go on.
+    fs::write(&fifo, "go\n").unwrap();
+    assert_eq!(run.code(), Some(0));
+    assert_eq!(scratch.landed().len(), 2);
+}
+
+#[test]
+fn what_a_person_changes_in_the_lane_is_proved_and_lands_as_theirs() {
+    let script = format!(
+        "[[answer]]\nrole = 'worker'\nunit = 'hello'\nwrite = {{ 'hello.txt' = \"helo\\n\" }}\n\
+         say = {{ verdict = 'done', cost_usd = 0.01, tokens = 1 }}\n{SCRIPT}"
+    );
+    let flow = Scratch::new();
+    let text = fs::read_to_string(flow.repo().join("flow.toml")).unwrap();
+    let text = text.replace("drop = \"failed\" }", "drop = \"failed\", fixed = \"prove\" }");
+    let tasks = "[[task]]\nid = 'hello'\ncareful = false\n";
+    let scratch =
+        Scratch::with(&[("script.toml", &script), ("tasks.toml", tasks), ("flow.toml", &text)]);
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(8), "{said}");
+    let lanes = scratch.windlass(&["lanes", "list", "--json"]).output().unwrap();
+    let lanes: serde_json::Value = serde_json::from_slice(&lanes.stdout).unwrap();
+    let lane = lanes["lanes"][0]["path"].as_str().unwrap().to_owned();
+    fs::write(format!("{lane}/hello.txt"), "hello\n").unwrap();
+    let (code, said) = ended(scratch.windlass(&["answer", "0", "fixed"]).output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = ended(scratch.windlass(&["resume"]).output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(scratch.landed()["hello.txt"], "hello");
+    assert_eq!(scratch.notes("by_hand").len(), 1);
+}
+
+pub fn make_executable(path: &std::path::Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}

@@ -1,0 +1,114 @@
+//! Killed at any instant, a run goes on: nothing lost, nothing landed twice, nobody left behind.
+
+use std::fs;
+use std::process::Command;
+
+use crate::answers::make_executable;
+use crate::scratch::{Scratch, ended};
+
+/// An agent that says that it has begun, waits until it may go on, and keeps a tally of its own.
+fn patient(scratch: &Scratch) {
+    let agent = scratch.path("agent");
+    let text = "#!/bin/sh\ncat > /dev/null\nhere=\"$(dirname \"$0\")\"\n\
+                echo \"$WINDLASS_ROLE $WINDLASS_UNIT $WINDLASS_ATTEMPT\" >> \"$here/tally\"\n\
+                echo half > \"$WINDLASS_UNIT.txt\"\n\
+                echo begun > \"$here/begun\"\n\
+                read line < \"$here/gate\"\n\
+                echo hello > \"$WINDLASS_UNIT.txt\"\n\
+                echo '{\"verdict\":\"done\"}'\n";
+    fs::write(&agent, text).unwrap();
+    make_executable(&agent);
+    for fifo in ["begun", "gate"] {
+        assert!(Command::new("mkfifo").arg(scratch.path(fifo)).status().unwrap().success());
+    }
+    let config = format!(
+        "[agents.patient]\nkind = 'command'\ncommand = ['{}']\ncost = 'none'\n\
+         [agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\n\
+         [roles]\nworker = 'patient'\ndefault = 'acted'\n[checks]\ntest = 'sh test.sh'\n",
+        agent.display()
+    );
+    fs::write(scratch.repo().join("windlass.toml"), config).unwrap();
+    fs::write(scratch.repo().join("tasks.toml"), "[[task]]\nid = 'hello'\ncareful = false\n")
+        .unwrap();
+    scratch.git(&["commit", "-qam", "A patient agent"]);
+}
+
+#[test]
+fn a_killed_run_ends_its_agent_keeps_its_edits_and_goes_on() {
+    let scratch = Scratch::new();
+    patient(&scratch);
+    let mut run = scratch.start().spawn().unwrap();
+    assert_eq!(fs::read_to_string(scratch.path("begun")).unwrap(), "begun\n");
+    run.kill().unwrap();
+    run.wait().unwrap();
+    // Reading from the pipe ends when the last writer is gone: the agent died with its Windlass.
+    let mut again = scratch.windlass(&["resume"]).spawn().unwrap();
+    assert_eq!(fs::read_to_string(scratch.path("begun")).unwrap(), "begun\n");
+    fs::write(scratch.path("gate"), "go\n").unwrap();
+    assert_eq!(again.wait().unwrap().code(), Some(0));
+    assert_eq!(scratch.landed()["hello.txt"], "hello");
+    let tally = fs::read_to_string(scratch.path("tally")).unwrap();
+    assert_eq!(tally, "worker hello 1\nworker hello 1\n", "a lost attempt is no attempt");
+    let lost = scratch.notes("lost");
+    assert_eq!(lost.len(), 1);
+    assert!(lost[0]["kept"].is_string(), "what it had written is kept under a ref: {lost:?}");
+    assert_eq!(scratch.processes(), [""; 0]);
+}
+
+#[test]
+fn an_interrupted_run_says_so_and_goes_on() {
+    let scratch = Scratch::new();
+    patient(&scratch);
+    let run = scratch.start().spawn().unwrap();
+    assert_eq!(fs::read_to_string(scratch.path("begun")).unwrap(), "begun\n");
+    let interrupted = Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
+    assert!(interrupted.success());
+    let (code, said) = ended(run.wait_with_output().unwrap());
+    assert_eq!(code, Some(130), "{said}");
+    assert!(said.contains("windlass resume"), "{said}");
+    assert_eq!(scratch.processes(), [""; 0]);
+    let mut again = scratch.windlass(&["resume"]).spawn().unwrap();
+    assert_eq!(fs::read_to_string(scratch.path("begun")).unwrap(), "begun\n");
+    fs::write(scratch.path("gate"), "go\n").unwrap();
+    assert_eq!(again.wait().unwrap().code(), Some(0));
+    assert_eq!(scratch.landed()["hello.txt"], "hello");
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn killed_after_any_entry_a_run_comes_to_the_same() {
+        let whole = Scratch::new();
+        let mut run = whole.follow(&mut whole.start());
+        let mut entries = 0_usize;
+        let last = std::cell::Cell::new(0_usize);
+        run.until("its end", |entry| {
+            last.set(last.get() + 1);
+            entry["event"] == "ended"
+        });
+        entries += last.get();
+        assert_eq!(run.code(), Some(0));
+        let tree = whole.git(&["rev-parse", "main^{tree}"]);
+        // Every few entries, a run is killed there and resumed.
+        for at in (1..entries).step_by(9) {
+            let scratch = Scratch::new();
+            let mut run = scratch.follow(&mut scratch.start());
+            let seen = std::cell::Cell::new(0_usize);
+            run.until("that entry", |_| {
+                seen.set(seen.get() + 1);
+                seen.get() == at
+            });
+            run.child.kill().unwrap();
+            run.child.wait().unwrap();
+            let (code, said) = ended(scratch.windlass(&["resume"]).output().unwrap());
+            // It may have ended just before it was killed.
+            assert!(code == Some(0) || said.contains("no run is open"), "after entry {at}: {said}");
+            assert_eq!(scratch.git(&["rev-parse", "main^{tree}"]), tree, "after entry {at}");
+            let merges = scratch.git(&["rev-list", "--merges", "--count", "main"]);
+            assert_eq!(merges, "2", "each lands once, after entry {at}");
+            assert_eq!(scratch.git(&["status", "--porcelain"]), "", "after entry {at}");
+            assert_eq!(scratch.processes(), [""; 0], "after entry {at}");
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The shell with real things: real git, real processes, a real journal, driven through the command line.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod answers;
+mod bad_input;
+mod crashes;
+mod runs;
+mod scratch;
+mod two_at_once;

@@ -1,0 +1,94 @@
+//! Whole runs: what lands, what does not, and what stays as it was.
+
+use std::fs;
+
+use crate::scratch::{SCRIPT, Scratch, ended};
+
+#[test]
+fn what_is_proved_and_reviewed_lands_and_nothing_else_changes() {
+    let scratch = Scratch::new();
+    let repo = scratch.repo();
+    fs::write(repo.join("mine.md"), "my own notes\n").unwrap();
+    fs::write(repo.join("test.sh"), "changed here, not committed\n").unwrap();
+    scratch.git(&["add", "test.sh"]);
+    let index = scratch.git(&["ls-files", "-s"]);
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    let landed = scratch.landed();
+    assert_eq!(landed["hello.txt"], "hello");
+    assert_eq!(landed["bye.txt"], "bye");
+    assert_eq!(fs::read_to_string(repo.join("mine.md")).unwrap(), "my own notes\n");
+    assert_eq!(fs::read_to_string(repo.join("test.sh")).unwrap(), "changed here, not committed\n");
+    let now = scratch.git(&["ls-files", "-s"]);
+    for line in index.lines() {
+        assert!(now.contains(line), "{line} is still staged as it was");
+    }
+    let status = scratch.status();
+    assert_eq!(status["runs"][0]["standing"], "done");
+    assert_eq!(status["runs"][0]["landings"].as_array().unwrap().len(), 2);
+    let author = scratch.git(&["log", "-1", "--format=%an %cn", "main"]);
+    assert_eq!(author, "Ada Windlass");
+    assert_eq!(scratch.processes(), [""; 0]);
+}
+
+#[test]
+fn a_failing_check_goes_back_to_the_worker_with_its_output() {
+    let script = format!(
+        "[[answer]]\nrole = 'worker'\nunit = 'hello'\nattempt = 1\nwrite = {{ 'hello.txt' = \"helo\\n\" }}\n\
+         say = {{ verdict = 'done', cost_usd = 0.01, tokens = 1 }}\n{SCRIPT}"
+    );
+    let scratch = Scratch::with(&[("script.toml", &script)]);
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(scratch.landed()["hello.txt"], "hello");
+    let asked = scratch.notes("asked");
+    let attempts: Vec<u64> = asked
+        .iter()
+        .filter(|note| note["unit"] == "hello" && note["role"] == "worker")
+        .filter_map(|note| note["attempt"].as_u64())
+        .collect();
+    assert_eq!(attempts, [1, 2]);
+    let failed = scratch.notes("checked").iter().filter(|note| note["came"] == "fail").count();
+    assert_eq!(failed, 1);
+}
+
+#[test]
+fn what_fails_on_the_base_is_not_charged_to_the_work() {
+    let scratch = Scratch::with(&[("test.sh", "exit 1\n")]);
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(8), "the person is asked what to do: {said}");
+    let came: Vec<_> = scratch.notes("checked").iter().map(|note| note["came"].clone()).collect();
+    assert_eq!(came, ["failed_before", "failed_before"]);
+    assert!(scratch.landed().is_empty());
+}
+
+#[test]
+fn a_judge_that_edits_has_its_edits_undone() {
+    let script = format!(
+        "[[answer]]\nrole = 'reviewer'\nwrite = {{ 'sneaked.txt' = 'in' }}\n\
+         say = {{ verdict = 'clear', cost_usd = 0, tokens = 1 }}\n{SCRIPT}"
+    );
+    let scratch = Scratch::with(&[("script.toml", &script)]);
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    let landed: Vec<String> = scratch.landed().into_keys().collect();
+    assert_eq!(landed, ["bye.txt", "hello.txt"]);
+}
+
+#[test]
+fn a_second_run_starts_from_what_the_first_one_landed() {
+    let scratch = Scratch::new();
+    assert_eq!(scratch.start().output().unwrap().status.code(), Some(0));
+    let first = scratch.git(&["rev-parse", "main"]);
+    assert_eq!(scratch.start().output().unwrap().status.code(), Some(0));
+    assert_eq!(scratch.git(&["rev-parse", "main"]), first, "there was nothing left to do");
+    let runs = scratch.status()["runs"].as_array().unwrap().len();
+    assert_eq!(runs, 2);
+    let lanes = scratch.windlass(&["lanes", "list", "--json"]).output().unwrap();
+    let lanes: serde_json::Value = serde_json::from_slice(&lanes.stdout).unwrap();
+    let lanes = lanes["lanes"].as_array().unwrap().clone();
+    assert_eq!(lanes.len(), 2, "the second run had the lanes of the first: {lanes:?}");
+    assert!(lanes.iter().all(|lane| lane["run"].is_null()), "and gave them back: {lanes:?}");
+    let sound = scratch.windlass(&["journal", "verify"]).output().unwrap();
+    assert_eq!(sound.status.code(), Some(0));
+}

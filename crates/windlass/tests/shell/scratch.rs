@@ -1,0 +1,192 @@
+//! A scratch repository with a small workflow, and a state directory of its own.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A repository with a commit on `main`, ready to run `flow.toml`.
+pub struct Scratch {
+    dir: TempDir,
+}
+
+/// Who does what, unless a test says otherwise: both tasks are done at the first attempt.
+pub const SCRIPT: &str = r#"
+[[answer]]
+role = "worker"
+unit = "hello"
+write = { "hello.txt" = "hello\n" }
+say = { verdict = "done", cost_usd = 0.01, tokens = 10 }
+[[answer]]
+role = "worker"
+unit = "bye"
+write = { "bye.txt" = "bye\n" }
+say = { verdict = "done", cost_usd = 0.01, tokens = 10 }
+[[answer]]
+role = "reviewer"
+say = { verdict = "clear", cost_usd = 0.001, tokens = 5 }
+"#;
+
+const TASKS: &str = "[[task]]\nid = 'hello'\ntitle = 'Say hello'\ncareful = false\n\
+                     [[task]]\nid = 'bye'\ntitle = 'Say goodbye'\ncareful = false\n";
+
+const CONFIG: &str = "[agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\n\
+                      [roles]\ndefault = 'acted'\n[checks]\ntest = 'sh test.sh'\n";
+
+/// Fails while hello.txt says anything but hello.
+const TEST: &str =
+    "[ ! -e hello.txt ] || grep -qx hello hello.txt || { echo 'hello.txt is wrong'; exit 1; }\n";
+
+impl Scratch {
+    pub fn new() -> Self {
+        Scratch::with(&[])
+    }
+
+    /// With these files besides, or instead of, the usual ones.
+    pub fn with(files: &[(&str, &str)]) -> Self {
+        let scratch = Scratch { dir: tempfile::tempdir().unwrap() };
+        let repo = scratch.repo();
+        fs::create_dir(&repo).unwrap();
+        scratch.git(&["init", "-q", "-b", "main"]);
+        scratch.git(&["config", "user.name", "Ada"]);
+        scratch.git(&["config", "user.email", "ada@example.org"]);
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+        let fixture = |name: &str| fs::read_to_string(fixtures.join(name)).unwrap();
+        let usual = [
+            ("flow.toml", fixture("small.toml")),
+            ("catalogue.toml", fixture("small-catalogue.toml")),
+            ("script.toml", SCRIPT.to_owned()),
+            ("tasks.toml", TASKS.to_owned()),
+            ("windlass.toml", CONFIG.to_owned()),
+            ("test.sh", TEST.to_owned()),
+        ];
+        let mut all: BTreeMap<&str, String> = usual.into_iter().collect();
+        all.extend(files.iter().map(|(name, text)| (*name, (*text).to_owned())));
+        for (name, text) in all {
+            fs::write(repo.join(name), text).unwrap();
+        }
+        scratch.git(&["add", "-A"]);
+        scratch.git(&["commit", "-qm", "Start"]);
+        scratch
+    }
+
+    pub fn repo(&self) -> PathBuf {
+        self.dir.path().join("repo")
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn git(&self, args: &[&str]) -> String {
+        let output = Command::new("git").args(args).current_dir(self.repo()).output().unwrap();
+        assert!(
+            output.status.success(),
+            "git {args:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    pub fn windlass(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+        command
+            .args(args)
+            .current_dir(self.repo())
+            .env("WINDLASS_STATE_DIR", self.path("state"))
+            .env("USER", "ada")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    pub fn start(&self) -> Command {
+        self.windlass(&["run", "flow.toml", "--catalogue", "catalogue.toml"])
+    }
+
+    /// Starts a run and reads its journal as it is written.
+    pub fn follow(&self, command: &mut Command) -> Followed {
+        let mut child = command.arg("--json").stderr(Stdio::inherit()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        Followed { child, lines }
+    }
+
+    /// The files at the tip of the main branch, other than those the run was set up with.
+    pub fn landed(&self) -> BTreeMap<String, String> {
+        let names = self.git(&["ls-tree", "--name-only", "main"]);
+        let made = names.lines().filter(|name| name.ends_with(".txt"));
+        made.map(|name| (name.to_owned(), self.git(&["show", &format!("main:{name}")]))).collect()
+    }
+
+    pub fn status(&self) -> Value {
+        let output = self.windlass(&["status", "--all", "--json"]).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// Entries of a run's journal that are notes of this kind.
+    pub fn notes(&self, kind: &str) -> Vec<Value> {
+        let output = self.windlass(&["log", "--json"]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let lines = String::from_utf8(output.stdout).unwrap();
+        let entries = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        entries.filter(|entry| entry["note"] == kind).collect()
+    }
+
+    /// Processes that were started on behalf of this scratch repository and still live.
+    pub fn processes(&self) -> Vec<String> {
+        let here = self.dir.path().to_str().unwrap();
+        let mut found = Vec::new();
+        for entry in fs::read_dir("/proc").unwrap().flatten() {
+            let of = |name: &str| fs::read(entry.path().join(name)).unwrap_or_default();
+            let place = fs::read_link(entry.path().join("cwd")).unwrap_or_default();
+            let words = [of("cmdline"), of("environ")].concat();
+            let ours = place.starts_with(here) || String::from_utf8_lossy(&words).contains(here);
+            let own = entry.file_name().to_str() == Some(&std::process::id().to_string());
+            let dead =
+                of("stat").is_empty() || String::from_utf8_lossy(&of("stat")).contains(") Z ");
+            if ours && !own && !dead {
+                found.push(String::from_utf8_lossy(&of("cmdline")).replace('\0', " "));
+            }
+        }
+        found
+    }
+}
+
+/// A run under way.
+pub struct Followed {
+    pub child: Child,
+    lines: BufReader<ChildStdout>,
+}
+
+impl Followed {
+    /// Reads on until an entry fits.
+    #[track_caller]
+    pub fn until(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
+        let mut line = String::new();
+        while self.lines.read_line(&mut line).unwrap() > 0 {
+            let entry: Value = serde_json::from_str(&line).unwrap();
+            if fits(&entry) {
+                return entry;
+            }
+            line.clear();
+        }
+        panic!("the run ended before {what}");
+    }
+
+    /// The exit code, once it has ended.
+    pub fn code(mut self) -> Option<i32> {
+        // What is still in the pipe must not keep it from ending.
+        let _ = std::io::copy(&mut self.lines, &mut std::io::sink());
+        self.child.wait().unwrap().code()
+    }
+}
+
+/// The exit code, and what was said on standard error.
+pub fn ended(output: Output) -> (Option<i32>, String) {
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
