@@ -223,7 +223,7 @@ on = { told = "next" }
     walk.says("prove", "pass");
     let (_, effect) = walk.find("keep").expect("under way");
     let EffectKind::Save { label, trailers, .. } = effect.kind else { panic!("a save") };
-    assert_eq!((label.as_deref(), trailers), (Some("[x] {unit.title}"), vec!["Issue".to_owned()]));
+    assert_eq!((label.as_deref(), trailers), (Some("[x] a"), vec!["Issue".to_owned()]));
     walk.says("keep", "nothing");
     let (_, effect) = walk.find("tell").expect("under way");
     assert_eq!(effect.kind, EffectKind::Tell { names: vec!["report".into()] });

@@ -68,7 +68,7 @@ fn each_kind_of_checkpoint_in_its_way() {
         assert_eq!(walk.is_at("commit"), commits, "{marker}");
         if commits {
             let label = label(&walk, "commit");
-            assert_eq!(label.as_deref(), Some("[autopilot] Checkpoint {task.id}: {task.title}"));
+            assert_eq!(label.as_deref(), Some("[autopilot] Checkpoint t1: t1"));
             walk.says("commit", "saved");
         }
         assert_eq!(current(&walk).as_deref(), Some("t2"), "{marker}: execution goes on");

@@ -82,7 +82,7 @@ type Answered = (&'static str, &'static str, Steps, &'static [&'static str], Opt
 #[test]
 fn resume_restart_stop() {
     let offered = [
-        ("Resume", "Continue from {session.phase}"),
+        ("Resume", "Continue from generate_ready"),
         ("Restart", "Delete .harness/ and start fresh"),
         ("Stop", "Delete .harness/ and halt"),
     ];
