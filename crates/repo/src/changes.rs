@@ -10,7 +10,7 @@ use crate::{
     error::{Doing, RepoError},
     git::GitError,
     oid::Oid,
-    store::Store,
+    store::{Store, Subject},
     work::as_path,
 };
 
@@ -128,13 +128,49 @@ impl Store {
             return Err(RepoError::NotEmpty { path: dir.into() });
         }
         let dir = dir.canonicalize().doing("found", dir)?;
-        let index = self.dir.join(format!("restore-{}.index", tree.short()));
-        let place = self.results().with_work(&dir, &index);
-        let call = self.git().call("restore.read-tree", &place);
-        let done = call.args(["read-tree", "--reset", "-u", tree.as_str()]).ok();
-        crate::durable::remove(&index)?;
-        done?;
-        Ok(())
+        self.with_index(|index| {
+            let place = self.results().with_work(&dir, index);
+            let call = self.git().call("restore.read-tree", &place);
+            call.args(["read-tree", "--reset", "-u", tree.as_str()]).ok()?;
+            Ok(())
+        })
+    }
+
+    /// A tree with some paths as they are in the base, and some files written over: how a lane's
+    /// change to a person's own files stays out of a landing, and how artifacts come in.
+    pub fn revised(
+        &self,
+        base: &Oid,
+        tree: &Oid,
+        as_in_base: &[PathBuf],
+        written: &[(PathBuf, Vec<u8>)],
+    ) -> Result<Subject, RepoError> {
+        let changes = self.changes(base, tree)?;
+        let put_back = changes.iter().filter(|change| as_in_base.contains(&change.path));
+        let mut list = Vec::new();
+        let mut enter = |mode: &str, blob: &Oid, path: &Path| {
+            list.extend(format!("{mode} {blob} 0\t").bytes());
+            list.extend(path.as_os_str().as_bytes());
+            list.push(0);
+        };
+        for change in put_back {
+            enter(&change.old.mode, &change.old.blob, &change.path);
+        }
+        let place = self.results();
+        for (path, bytes) in written {
+            let call = self.git().call("revise.hash-object", &place);
+            let blob = call.args(["hash-object", "-w", "--stdin"]).stdin(bytes.clone()).oid()?;
+            enter("100644", &blob, path);
+        }
+        let tree = self.with_index(|index| {
+            let place = self.results().with_index(index);
+            let git = self.git();
+            git.call("revise.read-tree", &place).args(["read-tree", tree.as_str()]).ok()?;
+            let call = git.call("revise.update-index", &place);
+            call.args(["update-index", "-z", "--replace", "--index-info"]).stdin(list).ok()?;
+            Ok(git.call("revise.write-tree", &place).arg("write-tree").oid()?)
+        })?;
+        self.subject(base, &tree)
     }
 }
 

@@ -60,7 +60,7 @@ impl Store {
             let gone = if meta.is_dir() { fs::remove_dir_all(&old) } else { fs::remove_file(&old) };
             gone.doing("removed", &old)?;
         }
-        let beside = work.index.with_file_name("dotgit.new");
+        let beside = work.dir.with_file_name("dotgit.new");
         skeleton.make("dotgit.rename", &beside, &old, |dir| {
             self.fill_dot_git(dir, work, made)?;
             self.lend(made.head, dir)

@@ -423,7 +423,9 @@ mod tests {
         std::fs::write(&git, "#!/bin/sh\n").unwrap();
         std::fs::set_permissions(&git, PermissionsExt::from_mode(0o755)).unwrap();
         assert_eq!(on_path(dir.path().as_os_str()), Some(git));
-        assert_eq!(on_path(OsStr::new(".:src:")), None);
+        let relative = Path::new(&"../".repeat(30)).join(dir.path().strip_prefix("/").unwrap());
+        assert!(relative.join("git").exists());
+        assert_eq!(on_path(relative.as_os_str()), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //! it or a later landing can.
 
 use crate::{
-    error::{RepoError, quoted},
+    error::RepoError,
     git::Place,
     merge::{Conflicted, Rebuilt, Work},
     mirror::Heads,
@@ -21,6 +21,7 @@ use crate::{
     repository::{Checkout, Config},
     store::{Commit, Store},
     transfer::{Moved, Note},
+    waiting::Waiting,
 };
 
 /// How a branch moves.
@@ -106,21 +107,6 @@ pub enum Landing {
         tip: Oid,
         /// The files.
         files: Vec<Conflicted>,
-    },
-}
-
-/// What came of giving a change to a checkout without a commit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Applied {
-    /// The checkout has it.
-    Applied {
-        /// It had it before.
-        already: bool,
-    },
-    /// Nothing was touched.
-    Refused {
-        /// Why.
-        why: String,
     },
 }
 
@@ -269,6 +255,9 @@ impl Store {
             (None, Some(_), _) if on_it.next().is_some() => {
                 Moved::Blocked("it is checked out more than once".into())
             }
+            (None, Some(checkout), _) if !checkout.found => {
+                Moved::Blocked("nobody knows where it is checked out".into())
+            }
             (None, Some(checkout), Some(tip)) => {
                 let note = Note::new(checkout, tip, commit, Some(&full));
                 let refs = self.repository.refs_of(&checkout.git_dir, &checkout.path);
@@ -361,156 +350,6 @@ fn cannot_move(full: &str, checkouts: &[Checkout], config: &Config) -> Option<St
     }
 }
 
-/// The branches on which work of a run waits.
-struct Waiting {
-    /// The last of them, and how many there are.
-    last: Option<(Branch, Oid)>,
-    count: u32,
-    /// Its tip, if it stands on the branch that work lands on and not in it.
-    on_top: Option<Oid>,
-    /// Whether it may be moved on: it stands on the branch, or is in it.
-    usable: bool,
-}
-
-impl Store {
-    fn waiting(&self, heads: &Heads, run: &str, tip: &Oid) -> Result<Waiting, RepoError> {
-        let mut waiting = Waiting { last: None, count: 0, on_top: None, usable: false };
-        for count in 1.. {
-            let branch = Branch::waiting(run, count);
-            let Some(at) = heads.tip(&branch) else { break };
-            waiting.count = count;
-            waiting.last = Some((branch, at.clone()));
-        }
-        if let Some((_, at)) = &waiting.last {
-            let taken = self.is_ancestor(at, tip)?;
-            let ahead = !taken && self.is_ancestor(tip, at)?;
-            waiting.usable = taken || ahead;
-            waiting.on_top = ahead.then(|| at.clone());
-        }
-        Ok(waiting)
-    }
-
-    /// Leaves a commit on the branch of the run.
-    fn wait(
-        &self,
-        request: &Request,
-        heads: &Heads,
-        waiting: &Waiting,
-        checkouts: &[Checkout],
-        commit: &Oid,
-        why: String,
-    ) -> Result<Landing, RepoError> {
-        let free = |branch: &Branch| {
-            checkouts.iter().all(|checkout| checkout.branch.as_deref() != Some(&branch.full()))
-        };
-        let branch = match &waiting.last {
-            Some((branch, at)) if at == commit || (waiting.usable && free(branch)) => {
-                branch.clone()
-            }
-            _ => Branch::waiting(&request.run, waiting.count + 1),
-        };
-        let at = heads.tip(&branch);
-        if at != Some(commit) {
-            let refs = self.repository.refs();
-            let why = "windlass: waiting to be taken";
-            if !self.swap_ref(&refs, &branch.full(), commit, at, why, request.when)? {
-                return Err(bad(&format!("branch {branch} was moved by somebody else")));
-            }
-        }
-        let top = checkouts
-            .iter()
-            .find(|checkout| checkout.branch.as_deref() == Some(&request.branch.full()))
-            .map_or(self.repository.top(), |checkout| &checkout.path);
-        let command = format!("git -C {} merge --ff-only {branch}", quoted(top));
-        Ok(Landing::Waiting { commit: commit.clone(), branch, why, command })
-    }
-
-    /// Removes the run's own branches once the work on them is where it belongs.
-    fn tidy(&self, heads: &Heads, run: &str, commit: &Oid) -> Result<(), RepoError> {
-        let refs = self.repository.refs();
-        for count in 1.. {
-            let branch = Branch::waiting(run, count);
-            let Some(at) = heads.tip(&branch) else { break };
-            let full = branch.full();
-            let used = |c: &Checkout| c.branch.as_deref() == Some(&full);
-            if self.is_ancestor(at, commit)? && !self.repository.checkouts()?.iter().any(used) {
-                let call = self.git().call("land.tidy", &refs);
-                call.args(["update-ref", "--no-deref", "-d", &full, at.as_str()]).output()?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Gives the change from a commit to a tree to the person's checkout, without a commit: their
-    /// files change, their index and their branches do not. Only if the checkout is clean.
-    pub fn apply_to_checkout(&self, base: &Oid, tree: &Oid) -> Result<Applied, RepoError> {
-        let _one_at_a_time = self.landing.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        self.settle_unfinished()?;
-        let refused = |why: &str| Ok(Applied::Refused { why: why.to_owned() });
-        if self.repository.head()? != *base {
-            return refused("another commit than the one it was checked on is checked out");
-        }
-        let top = self.repository.top();
-        let checkouts = self.repository.checkouts()?;
-        let Some(checkout) = checkouts.iter().find(|checkout| checkout.path == top) else {
-            return refused("the checkout is gone");
-        };
-        let config = self.repository.config()?;
-        match self.standing(checkout, base, tree, &config)? {
-            Standing::Has => return Ok(Applied::Applied { already: true }),
-            Standing::Dirty => return refused("there are changes in it that are not committed"),
-            Standing::Clean => {}
-        }
-        if config.sparse || config.folds_case {
-            return refused("it is sparse, or does not tell upper from lower case");
-        }
-        let note = Note::new(checkout, base, tree, None);
-        match self.transfer(note, &config, || Ok(true))? {
-            Moved::Blocked(why) => refused(&why),
-            Moved::Done | Moved::Overtaken => Ok(Applied::Applied { already: false }),
-        }
-    }
-
-    /// Whether a checkout holds its commit, the tree, or something else.
-    fn standing(
-        &self,
-        checkout: &Checkout,
-        base: &Oid,
-        tree: &Oid,
-        config: &Config,
-    ) -> Result<Standing, RepoError> {
-        let index = self.dir.join("unfinished").join("standing.index");
-        let mut place = self.results().with_work(&checkout.path, &index);
-        place = place.borrowing(&self.repository.objects());
-        place.config = config.files.clone();
-        if !crate::transfer::copy_index(&checkout.git_dir, &place)? {
-            return Ok(Standing::Dirty);
-        }
-        self.refresh(&place)?;
-        let same = |args: &[&str]| self.git().call("apply.standing", &place).args(args).test();
-        let staged = !same(&["diff-index", "--quiet", "--cached", base.as_str()])?;
-        let standing = if staged {
-            Standing::Dirty
-        } else if same(&["diff-files", "--quiet"])? {
-            Standing::Clean
-        } else {
-            // As it would be after the change: the new tree's files, and nothing else different.
-            let call = self.git().call("apply.read-tree", &place);
-            call.args(["read-tree", "--reset", tree.as_str()]).ok()?;
-            self.refresh(&place)?;
-            if same(&["diff-files", "--quiet"])? { Standing::Has } else { Standing::Dirty }
-        };
-        crate::durable::remove(&index)?;
-        Ok(standing)
-    }
-}
-
-enum Standing {
-    Clean,
-    Has,
-    Dirty,
-}
-
-fn bad(why: &str) -> RepoError {
+pub(crate) fn bad(why: &str) -> RepoError {
     RepoError::BadRequest(why.to_owned())
 }

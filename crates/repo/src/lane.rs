@@ -290,19 +290,14 @@ impl Store {
             return Ok(());
         }
         // The agent's index says what the unit's last commit holds.
-        let tree = self.tree_of(&head)?;
-        let place = self.results().with_work(&opened.work.dir, &opened.home.join("mend.index"));
-        let git = self.git();
-        git.call("mend.read-tree", &place).args(["read-tree", tree.as_str()]).ok()?;
-        let refreshed = git.call("mend.refresh", &place);
-        refreshed.args(["update-index", "-q", "--refresh"]).output()?;
-        let work = Work {
-            store: self,
-            dir: opened.work.dir.clone(),
-            index: opened.home.join("mend.index"),
-        };
-        self.make_dot_git(&work, &DotGit { head: &head, person: self.lane_person() })?;
-        durable::remove(&work.index)
+        self.with_index(|index| {
+            let place = self.results().with_work(&opened.work.dir, index);
+            let git = self.git();
+            git.call("mend.read-tree", &place).args(["read-tree", head.as_str()]).ok()?;
+            self.refresh(&place)?;
+            let work = Work { store: self, dir: opened.work.dir.clone(), index: index.into() };
+            self.make_dot_git(&work, &DotGit { head: &head, person: self.lane_person() })
+        })
     }
 
     /// The unit's last commit: its base, if there is none.

@@ -18,6 +18,7 @@
 //! checkout, if nothing there is in the way), branches `windlass/…` come and go, notes appear under
 //! `refs/notes/windlass`, and objects of what landed are added.
 
+mod apply;
 mod change;
 mod changes;
 mod clean;
@@ -45,14 +46,16 @@ mod std_run;
 mod store;
 mod transfer;
 mod transport;
+mod waiting;
 mod work;
 
 pub use self::{
+    apply::Applied,
     changes::{Change, Entry},
     clean::CleanCheckout,
     error::RepoError,
     git::{Call, Failure, Git, GitError, Host, Output, Run},
-    land::{Applied, Land, Landing, Request, Target},
+    land::{Land, Landing, Request, Target},
     lane::{Lane, LaneState, Saved},
     merge::{Conflicted, Rebuilt},
     mirror::Heads,

@@ -58,6 +58,9 @@ pub struct Checkout {
     pub(crate) git_dir: PathBuf,
     /// The whole name of the branch that is checked out, if one is.
     pub branch: Option<String>,
+    /// Whether its files are really there: git may not know where the main work tree of a
+    /// submodule, or of a repository with a separate git directory, is.
+    pub found: bool,
 }
 
 /// Something about a repository that a person should know before a run.
@@ -237,16 +240,20 @@ impl Repository {
             let field = |name: &[u8]| record.iter().find_map(|f| f.strip_prefix(name));
             let Some(path) = field(b"worktree ") else { continue };
             let path = PathBuf::from(OsStr::from_bytes(path));
+            let main = checkouts.is_empty();
+            // Where git is asked from, it knows.
+            let path =
+                if main && self.git_dir == self.common_dir { self.top.clone() } else { path };
             let branch = field(b"branch ").map(|b| String::from_utf8_lossy(b).into_owned());
             let bare = record.contains(&b"bare".as_slice());
             let git_dir = match path.canonicalize().ok().and_then(|path| linked.get(&path)) {
                 Some(git_dir) => git_dir.clone(),
                 None => self.common_dir.clone(),
             };
-            // The first is the main one; any other without a directory of its own is gone.
-            let there = checkouts.is_empty() || git_dir != self.common_dir;
-            if !bare && there && path.is_dir() {
-                checkouts.push(Checkout { path, git_dir, branch });
+            // Any other than the main one without a directory of its own is gone.
+            if !bare && (main || git_dir != self.common_dir) {
+                let found = belongs(&path, &git_dir);
+                checkouts.push(Checkout { path, git_dir, branch, found });
             }
         }
         Ok(checkouts)
@@ -359,6 +366,19 @@ impl Config {
             }
         }
     }
+}
+
+/// Whether the `.git` of a work tree is, or names, this git directory.
+fn belongs(path: &Path, git_dir: &Path) -> bool {
+    let dot_git = path.join(".git");
+    let named = || {
+        let mut said = fs::read(&dot_git).ok()?;
+        said.pop_if(|last| *last == b'\n');
+        Some(path.join(OsStr::from_bytes(said.strip_prefix(b"gitdir: ")?)))
+    };
+    let there = if dot_git.is_dir() { Some(dot_git) } else { named() };
+    let there = there.and_then(|there| there.canonicalize().ok());
+    there.is_some() && there == git_dir.canonicalize().ok()
 }
 
 /// What is under way in a checkout, by the files that git leaves while it is.

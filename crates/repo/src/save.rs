@@ -4,10 +4,9 @@
 //! stand beside the chain, each on the head of its time: every turn of an agent that changed files
 //! has one. All of them are in the result store, under refs of the unit.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::{
-    durable,
     error::RepoError,
     lane::{Lane, Opened, Pending, Saved, write_record},
     name::component,
@@ -26,8 +25,8 @@ pub struct Snapshot {
     pub subject: Subject,
     /// Whether it is something else than when we looked last.
     pub changed: bool,
-    /// Directories that have a repository of their own. Their files are in the snapshot, their
-    /// history is not.
+    /// Directories that have a repository of their own, as far as they are new. Their files are in
+    /// the snapshot, their history is not.
     pub nested: Vec<PathBuf>,
     /// What git cannot hold.
     pub left_out: Vec<LeftOut>,
@@ -173,7 +172,7 @@ impl Store {
         let mut opened = self.open_lane(lane)?;
         self.set_aside(&mut opened, "before a patch", when)?;
         let before = opened.record.subject.tree.clone();
-        let tree = match self.patched(&opened.home, &before, patch)? {
+        let tree = match self.patched(&before, patch)? {
             Ok(tree) if tree == before => return Ok(rejected("the patch changes nothing")),
             Ok(tree) => tree,
             Err(why) => return Ok(rejected(&why)),
@@ -209,27 +208,20 @@ impl Store {
     }
 
     /// The tree that a patch makes of another one, or why it does not apply.
-    fn patched(
-        &self,
-        home: &Path,
-        tree: &Oid,
-        patch: &[u8],
-    ) -> Result<Result<Oid, String>, RepoError> {
-        let index = home.join("patch.index");
-        durable::remove(&index)?;
-        let place = self.results().with_index(&index);
-        let git = self.git();
-        git.call("patch.read-tree", &place).args(["read-tree", tree.as_str()]).ok()?;
-        let apply = git.call("patch.apply", &place);
-        let output =
-            apply.args(["apply", "--cached", "--whitespace=nowarn", "-"]).stdin(patch).output()?;
-        let made = if output.code == Some(0) {
-            Ok(git.call("patch.write-tree", &place).arg("write-tree").oid()?)
-        } else {
-            Err(String::from_utf8_lossy(&output.stderr).trim().to_owned())
-        };
-        durable::remove(&index)?;
-        Ok(made)
+    fn patched(&self, tree: &Oid, patch: &[u8]) -> Result<Result<Oid, String>, RepoError> {
+        self.with_index(|index| {
+            let place = self.results().with_index(index);
+            let git = self.git();
+            git.call("patch.read-tree", &place).args(["read-tree", tree.as_str()]).ok()?;
+            let call = git.call("patch.apply", &place);
+            let call = call.args(["apply", "--cached", "--whitespace=nowarn", "-"]);
+            let output = call.stdin(patch).output()?;
+            Ok(if output.code == Some(0) {
+                Ok(git.call("patch.write-tree", &place).arg("write-tree").oid()?)
+            } else {
+                Err(String::from_utf8_lossy(&output.stderr).trim().to_owned())
+            })
+        })
     }
 }
 

@@ -15,7 +15,10 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    sync::{Mutex, OnceLock},
+    sync::{
+        Mutex, OnceLock,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use serde::{Deserialize, Serialize};
@@ -95,6 +98,8 @@ pub struct Store {
     pub(crate) landing: Mutex<()>,
     /// Who commits in lanes.
     pub(crate) lane_person: OnceLock<Person>,
+    /// How many indexes were made for one use.
+    indexes: AtomicU32,
 }
 
 impl Store {
@@ -120,6 +125,7 @@ impl Store {
             syncing: Mutex::default(),
             landing: Mutex::default(),
             lane_person: OnceLock::new(),
+            indexes: AtomicU32::new(0),
         };
         store.make_mirror()?;
         if !store.results_dir().exists() {
@@ -142,7 +148,17 @@ impl Store {
             let dir = self.dir.join(name);
             remove_locks(&dir, 1).doing("searched for locks", &dir)?;
         }
+        self.remove_scratch()?;
         self.settle_unfinished()
+    }
+
+    fn remove_scratch(&self) -> Result<(), RepoError> {
+        for entry in fs::read_dir(&self.dir).doing("read", &self.dir)?.flatten() {
+            if entry.file_name().to_string_lossy().starts_with("scratch-") {
+                durable::remove(&entry.path())?;
+            }
+        }
+        Ok(())
     }
 
     /// The repository it belongs to.
@@ -170,6 +186,19 @@ impl Store {
 
     pub(crate) fn results(&self) -> Place {
         Place::bare(&self.results_dir())
+    }
+
+    /// Does something with an index of its own, which is gone afterwards.
+    pub(crate) fn with_index<T>(
+        &self,
+        use_it: impl FnOnce(&Path) -> Result<T, RepoError>,
+    ) -> Result<T, RepoError> {
+        let number = self.indexes.fetch_add(1, Ordering::Relaxed);
+        let index = self.dir.join(format!("scratch-{}-{number}.index", std::process::id()));
+        durable::remove(&index)?;
+        let done = use_it(&index);
+        durable::remove(&index)?;
+        done
     }
 
     /// Makes a commit. The same arguments make the same commit.

@@ -3,12 +3,15 @@
 use std::{
     collections::BTreeSet,
     fmt::Write,
-    fs,
+    fs, io,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
+    sync::{Arc, Mutex},
 };
 
-use windlass_repo::{Branch, Land, Landing, Patched, Store};
+use windlass_repo::{
+    Branch, Call, Git, Land, Landing, Output, Patched, Repository, Run, Settings, StdRun, Store,
+};
 
 use crate::scratch::{Scratch, WHEN, edited, landed, person, request, write};
 
@@ -203,6 +206,65 @@ fn the_canaries_would_sing() {
     ] {
         let who = ["repository", "repository-included", "global"];
         assert!(who.iter().any(|who| sang.contains(&format!("{who}-{key}"))), "{key}: {sang:?}");
+    }
+}
+
+/// Notes every call, and makes it.
+#[derive(Default)]
+struct Noting(Mutex<Vec<Call>>);
+
+impl Run for Noting {
+    fn run(&self, call: &Call) -> io::Result<Output> {
+        self.0.lock().expect("no panic").push(call.clone());
+        StdRun.run(call)
+    }
+}
+
+#[test]
+fn every_call_is_pinned_to_a_place_and_to_our_settings() {
+    let (scratch, canaries, _) = prepared();
+    let run = Arc::new(Noting::default());
+    let git = Git::find(run.clone(), scratch.host()).unwrap();
+    let repository = Repository::find(&git, &scratch.top).unwrap();
+    let state = scratch.dir.join("state");
+    let store = Store::open(repository, &state, Settings::default()).unwrap();
+    life_of_a_lane(&scratch, &store, &canaries);
+    let calls = run.0.lock().unwrap();
+    assert!(calls.len() > 100, "{}", calls.len());
+    for call in calls.iter() {
+        let get = |name: &str| {
+            let found = call.env.iter().find(|(key, _)| key == name);
+            found.map(|(_, value)| value.to_str().unwrap())
+        };
+        let name = call.name;
+        let discovers = ["version", "find.flags", "find.path"].contains(&name);
+        // Only these see the person's own configuration, and they touch no file.
+        let theirs = name.starts_with("find.") || name == "transfer.attributes";
+        if !theirs {
+            assert_eq!(get("GIT_CONFIG_GLOBAL"), Some("/dev/null"), "{name}");
+            assert_eq!(get("GIT_CONFIG_NOSYSTEM"), Some("1"), "{name}");
+            assert_eq!(get("HOME"), None, "{name}");
+        }
+        assert_eq!(get("GIT_TERMINAL_PROMPT"), Some("0"), "{name}");
+        assert_eq!(get("GIT_ALLOW_PROTOCOL"), Some(""), "{name}");
+        assert!(call.env.iter().any(|(_, value)| value == "core.hooksPath"), "{name}");
+        assert!(call.program.is_absolute() && call.dir.is_absolute(), "{name}");
+        let Some(git_dir) = get("GIT_DIR").map(Path::new) else {
+            assert!(discovers, "{name} is not pinned");
+            continue;
+        };
+        let ours = git_dir.starts_with(&state) && !git_dir.iter().any(|part| part == "work");
+        let refs_only = [
+            "for-each-ref",
+            "update-ref",
+            "rev-parse",
+            "symbolic-ref",
+            "worktree",
+            "config",
+            "check-attr",
+        ];
+        let verb = call.args[0].to_str().unwrap();
+        assert!(ours || refs_only.contains(&verb), "{name}: {verb} in {}", git_dir.display());
     }
 }
 

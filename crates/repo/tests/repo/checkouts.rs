@@ -63,6 +63,9 @@ fn work_waits_when_something_is_in_its_way() {
             s.write(".git/info/attributes", "*.md filter=x\n");
         }),
         ("attributes that only they have", |s| s.write(".git/info/attributes", "*.md eol=crlf\n")),
+        ("an index in two parts", |s| {
+            s.git(&["update-index", "--split-index"]);
+        }),
         ("no index", |s| fs::remove_file(s.top.join(".git/index")).unwrap()),
     ];
     for (name, meddle) in meddles {
@@ -282,6 +285,9 @@ fn a_change_is_not_given_to_a_checkout_that_is_not_clean() {
             s.write("x", "x");
             s.commit("x");
         }),
+        ("another commit of the same files", |s| {
+            s.git(&["commit", "-q", "--allow-empty", "-m", "x"]);
+        }),
     ];
     for (name, meddle) in meddles {
         let scratch = Scratch::new();
@@ -295,4 +301,76 @@ fn a_change_is_not_given_to_a_checkout_that_is_not_clean() {
         assert!(matches!(refused, Applied::Refused { .. }), "{name}: {refused:?}");
         assert_eq!(differing(&before, &scratch.everything()), Vec::<String>::new(), "{name}");
     }
+}
+
+#[test]
+fn a_checkout_is_found_where_git_itself_does_not_know_it() {
+    // With a git directory elsewhere.
+    let mut scratch = Scratch::new();
+    let separate = scratch.dir.join("separate.git");
+    scratch.git(&["init", "-q", "--separate-git-dir", separate.to_str().unwrap()]);
+    let store = scratch.store();
+    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    landed(store.land(&request(&store, &lane, Land::Commit)).unwrap());
+    assert_eq!(read(&scratch.top, "readme.md"), "mine\n");
+    assert_eq!(scratch.git(&["status", "--porcelain"]), "");
+    assert!(!separate.join("readme.md").exists());
+    // Seen from a linked work tree, nobody knows where the main one is.
+    let linked = scratch.dir.join("linked");
+    scratch.git(&["worktree", "add", "-q", "-b", "side", linked.to_str().unwrap()]);
+    let main = std::mem::replace(&mut scratch.top, linked);
+    let state = scratch.dir.join("other state");
+    let store = Store::open(scratch.repository(), &state, Settings::default()).unwrap();
+    let lane = edited(&store, 1, "u2", "readme.md", "more\n");
+    let landing = store.land(&request(&store, &lane, Land::Commit)).unwrap();
+    assert!(matches!(landing, Landing::Waiting { .. }), "{landing:?}");
+    assert_eq!(read(&main, "readme.md"), "mine\n");
+
+    // Inside a submodule.
+    let mut scratch = Scratch::new();
+    let other = Scratch::new();
+    let url = other.top.to_str().unwrap().to_owned();
+    scratch.git(&["-c", "protocol.file.allow=always", "submodule", "add", "-q", &url, "sub"]);
+    scratch.commit("a submodule");
+    scratch.top = scratch.top.join("sub");
+    let store = scratch.store();
+    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    landed(store.land(&request(&store, &lane, Land::Commit)).unwrap());
+    assert_eq!(read(&scratch.top, "readme.md"), "mine\n");
+    assert_eq!(scratch.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_change_that_only_adds_or_only_removes_is_given_once() {
+    for adds in [true, false] {
+        let scratch = Scratch::new();
+        let store = scratch.store();
+        let lane = edited(&store, 1, "u1", "readme.md", "hello\n");
+        if adds {
+            write(&lane.work, "new.txt", "new\n");
+        } else {
+            fs::remove_file(lane.work.join("readme.md")).unwrap();
+        }
+        let tree = store.snapshot(&lane, "x", WHEN).unwrap().subject.tree;
+        for already in [false, true, true] {
+            let applied = store.apply_to_checkout(&lane.base, &tree).unwrap();
+            assert_eq!(applied, Applied::Applied { already }, "adds: {adds}");
+            assert_eq!(scratch.top.join("new.txt").exists(), adds);
+            assert_eq!(scratch.top.join("readme.md").exists(), adds);
+        }
+    }
+}
+
+#[test]
+fn an_index_with_extensions_is_none_the_worse_for_it() {
+    let (scratch, _, landing) = land_after(|s| {
+        s.git(&["update-index", "--untracked-cache", "--index-version", "4"]);
+        s.git(&["status"]);
+        s.write("staged", "staged\n");
+        s.git(&["add", "staged"]);
+        s.git(&["update-index", "--assume-unchanged", "src/lib.rs"]);
+    });
+    landed(landing);
+    assert_eq!(scratch.git(&["status", "--porcelain"]), "A  staged\n");
+    assert_eq!(scratch.git(&["ls-files", "-v", "src/lib.rs"]), "h src/lib.rs\n");
 }

@@ -2,6 +2,9 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
+use windlass_repo::RepoError;
+
+use crate::meddling::{How, meddled_store};
 use crate::scratch::{Meddles, Scratch, WHEN, edited, read, write};
 
 #[test]
@@ -71,4 +74,16 @@ fn what_a_hook_made_of_the_files_can_be_shown() {
     let remade = store.remade(&checkout).unwrap();
     let diff = String::from_utf8(store.diff(&checkout.tree, &remade).unwrap()).unwrap();
     assert!(diff.contains("-mine\n+formatted\n"), "{diff}");
+}
+
+#[test]
+fn a_checkout_that_is_not_exact_is_not_handed_out() {
+    let scratch = Scratch::new();
+    let meddle = |scratch: &Scratch| write(&scratch.dir, "state/checks/1/work/stray", "x");
+    let store = meddled_store(&scratch, "put.clean", How::After(meddle));
+    let tip = scratch.oid("main");
+    let error = store.checkout(1, &tip).unwrap_err();
+    assert!(matches!(error, RepoError::NotExact { .. }), "{error}");
+    assert!(error.to_string().contains("stray"), "{error}");
+    store.checkout(1, &tip).unwrap();
 }

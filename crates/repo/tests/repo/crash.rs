@@ -11,12 +11,23 @@ mod slow {
         os::unix::process::ExitStatusExt,
         path::Path,
         process::Command,
-        sync::atomic::{AtomicU32, Ordering},
+        sync::{
+            OnceLock,
+            atomic::{AtomicU32, Ordering},
+        },
     };
 
     use windlass_repo::{Applied, Land, Landing, Lane, Oid, Patched, Request, Store, failpoint};
 
     use crate::scratch::{Scratch, WHEN, edited, person, read, request, write};
+
+    /// Where to die, if it is one place by name.
+    static PLACE: OnceLock<String> = OnceLock::new();
+
+    fn die() {
+        let me = rustix::process::getpid();
+        rustix::process::kill_process(me, rustix::process::Signal::KILL).expect("a kill");
+    }
 
     static LEFT: AtomicU32 = AtomicU32::new(u32::MAX);
 
@@ -27,9 +38,10 @@ mod slow {
         if side == failpoint::Side::Before && !moves_a_file {
             return;
         }
-        if LEFT.fetch_sub(1, Ordering::SeqCst) == 0 {
-            let me = rustix::process::getpid();
-            rustix::process::kill_process(me, rustix::process::Signal::KILL).expect("a kill");
+        if PLACE.get().is_some_and(|place| place == name)
+            || LEFT.fetch_sub(1, Ordering::SeqCst) == 0
+        {
+            die();
         }
     }
 
@@ -83,6 +95,9 @@ mod slow {
         let case = case(&std::env::var("WINDLASS_CRASH_CASE").unwrap());
         let at: u32 = std::env::var("WINDLASS_CRASH_AT").unwrap().parse().unwrap();
         LEFT.store(at, Ordering::SeqCst);
+        if let Ok(place) = std::env::var("WINDLASS_CRASH_PLACE") {
+            PLACE.set(place).unwrap();
+        }
         assert!(failpoint::set(count_down));
         let scratch = Scratch::at(Path::new(&dir));
         let store = scratch.store();
@@ -93,7 +108,15 @@ mod slow {
 
     /// Runs a case in a process that dies at a failpoint. Says whether it did.
     fn dies(scratch: &Scratch, name: &str, at: u32) -> bool {
-        let output = Command::new(std::env::current_exe().expect("it worked"))
+        dies_at(scratch, name, at, None)
+    }
+
+    fn dies_at(scratch: &Scratch, name: &str, at: u32, place: Option<&str>) -> bool {
+        let mut child = Command::new(std::env::current_exe().expect("it worked"));
+        if let Some(place) = place {
+            child.env("WINDLASS_CRASH_PLACE", place);
+        }
+        let output = child
             .args(["--exact", "crash::slow::child", "--nocapture"])
             .env("WINDLASS_CRASH_DIR", &scratch.dir)
             .env("WINDLASS_CRASH_CASE", name)
@@ -337,5 +360,26 @@ mod slow {
         assert!(matches!(patched, Patched::Applied(_)));
         let rewound = store.rewind(&lane, &began.commit, WHEN).unwrap();
         assert_eq!(rewound.subject, began.subject);
+    }
+
+    #[test]
+    fn what_a_person_does_after_the_branch_has_moved_is_left_alone() {
+        // Killed when the files were written and the branch had moved, but the index had not.
+        let scratch = Scratch::new();
+        begin_landing(&scratch, &scratch.store());
+        assert!(dies_at(&scratch, "land", u32::MAX, Some("transfer.rename-index")));
+        assert!(scratch.top.join(".git/index.lock").exists());
+        assert_eq!(read(&scratch.top, "readme.md"), "mine\n");
+        scratch.write("readme.md", "by hand\n");
+        let store = scratch.store();
+        store.recover().unwrap();
+        assert_eq!(read(&scratch.top, "readme.md"), "by hand\n");
+        assert_eq!(read(&scratch.top, "new/file"), "new\n");
+        assert!(!scratch.top.join("src/lib.rs").exists());
+        assert_eq!(land(&scratch, &store, Land::Commit), format!("landed {}", scratch.oid("main")));
+        // The rest is landed and clean; their edit is theirs.
+        let status = scratch.git(&["status", "--porcelain"]);
+        assert!(status.ends_with("M readme.md\n?? untracked.txt\n"), "{status}");
+        assert_eq!(status.lines().count(), 2, "{status}");
     }
 }

@@ -1,64 +1,13 @@
 //! A landing that is interrupted in the middle of a person's checkout, and what they do meanwhile.
 
-use std::{
-    fs, io,
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+use std::fs;
+
+use windlass_repo::{Land, Landing, RepoError, Request};
+
+use crate::{
+    meddling::{How, meddled_store},
+    scratch::{Scratch, WHEN, differing, edited, landed, read, request, write},
 };
-
-use windlass_repo::{
-    Call, Git, Land, Landing, Output, RepoError, Repository, Request, Run, Settings, StdRun, Store,
-};
-
-use crate::scratch::{Scratch, differing, edited, landed, read, request, write};
-
-/// Starts programs until a certain one; there it does something else.
-struct Meddling {
-    at: &'static str,
-    how: How,
-    scratch: PathBuf,
-    over: AtomicBool,
-}
-
-#[derive(Clone, Copy)]
-enum How {
-    /// Runs it, does this, and goes on.
-    After(fn(&Scratch)),
-    /// Does this instead of it, and fails once.
-    FailsHalfWay(fn(&Scratch)),
-    /// Does this instead of it, and starts nothing ever again: as if the machine went down.
-    DiesHalfWay(fn(&Scratch)),
-    /// Runs it, and starts nothing ever again.
-    DiesAfter,
-}
-
-impl Run for Meddling {
-    fn run(&self, call: &Call) -> io::Result<Output> {
-        let dead = matches!(self.how, How::DiesHalfWay(_) | How::DiesAfter);
-        if self.over.load(Ordering::SeqCst) && dead {
-            return Err(io::Error::other("dead"));
-        }
-        if call.name != self.at || self.over.swap(true, Ordering::SeqCst) {
-            return StdRun.run(call);
-        }
-        let scratch = Scratch::at(&self.scratch);
-        match self.how {
-            How::After(meddle) => {
-                let output = StdRun.run(call);
-                meddle(&scratch);
-                output
-            }
-            How::FailsHalfWay(meddle) | How::DiesHalfWay(meddle) => {
-                meddle(&scratch);
-                Err(io::Error::other("no space left on device"))
-            }
-            How::DiesAfter => StdRun.run(call),
-        }
-    }
-}
 
 /// A landing of changes in three files, with somebody meddling.
 fn meddled(at: &'static str, how: How) -> (Scratch, Request, Result<Landing, RepoError>) {
@@ -69,11 +18,7 @@ fn meddled(at: &'static str, how: How) -> (Scratch, Request, Result<Landing, Rep
     fs::remove_file(lane.work.join("src/lib.rs")).expect("it worked");
     let request = request(&store, &lane, Land::Commit);
     scratch.write("untracked.txt", "untracked\n");
-    let run = Meddling { at, how, scratch: scratch.dir.clone(), over: AtomicBool::new(false) };
-    let git = Git::find(Arc::new(run), scratch.host()).expect("it worked");
-    let repository = Repository::find(&git, &scratch.top).expect("it worked");
-    let store = Store::open(repository, &scratch.dir.join("state"), Settings::default())
-        .expect("it worked");
+    let store = meddled_store(&scratch, at, how);
     let landing = store.land(&request);
     (scratch, request, landing)
 }
@@ -84,17 +29,6 @@ fn half_written(scratch: &Scratch) {
     scratch.write("readme.md", "mi");
     fs::remove_dir_all(scratch.top.join("src")).expect("it worked");
     fs::create_dir(scratch.top.join("new")).expect("made");
-}
-
-fn files(scratch: &Scratch) -> Vec<(String, String)> {
-    let all = scratch.everything().into_iter();
-    let files =
-        all.filter(|(path, _)| !path.starts_with(".git") && scratch.top.join(path).is_file());
-    files
-        .map(|(path, (_, bytes))| {
-            (path.display().to_string(), String::from_utf8(bytes).expect("it worked"))
-        })
-        .collect()
 }
 
 fn untouched(scratch: &Scratch) {
@@ -146,21 +80,6 @@ fn what_a_person_does_after_a_crash_is_left_alone() {
     let landing = store.land(&request).unwrap();
     assert!(matches!(landing, Landing::Waiting { .. }), "{landing:?}");
     assert_eq!(read(&scratch.top, "readme.md"), "by hand\n");
-
-    // Files were written and the branch had moved, the index had not.
-    let (scratch, request, _) = meddled("land.update-ref", How::DiesAfter);
-    scratch.write("readme.md", "by hand\n");
-    fs::write(scratch.top.join("untracked.txt"), "more\n").unwrap();
-    let before = files(&scratch);
-    let store = scratch.store();
-    store.recover().unwrap();
-    assert_eq!(files(&scratch), before);
-    let Landing::Landed { already: true, commit } = store.land(&request).unwrap() else {
-        panic!("it had landed");
-    };
-    assert_eq!(scratch.oid("main"), commit);
-    let status = scratch.git(&["status", "--porcelain"]);
-    assert!(status.contains("readme.md") && !status.contains("new/file"), "{status}");
 }
 
 #[test]
@@ -202,15 +121,7 @@ fn a_branch_that_is_not_checked_out_is_not_moved_over_either() {
         let commit = scratch.git(&["commit-tree", tree.trim(), "-p", "main", "-m", "quicker"]);
         scratch.git(&["update-ref", "refs/heads/main", commit.trim()]);
     };
-    let run = Meddling {
-        at: "land.unpack",
-        how: How::After(overtake),
-        scratch: scratch.dir.clone(),
-        over: AtomicBool::new(false),
-    };
-    let git = Git::find(Arc::new(run), scratch.host()).unwrap();
-    let repository = Repository::find(&git, &scratch.top).unwrap();
-    let store = Store::open(repository, &scratch.dir.join("state"), Settings::default()).unwrap();
+    let store = meddled_store(&scratch, "land.unpack", How::After(overtake));
     assert!(matches!(store.land(&request).unwrap(), Landing::Moved { .. }));
     assert_eq!(scratch.git(&["log", "-1", "--format=%s", "main"]), "quicker\n");
 }
@@ -227,4 +138,20 @@ fn an_edit_between_looking_and_writing_is_not_lost() {
     let before = scratch.everything();
     scratch.store().recover().unwrap();
     assert_eq!(differing(&before, &scratch.everything()), Vec::<String>::new());
+}
+
+#[test]
+fn a_conflict_that_was_cut_off_is_put_into_the_lane_once() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    scratch.write("readme.md", "theirs\n");
+    let tip = scratch.commit("theirs");
+    store.sync().unwrap();
+    let dying = meddled_store(&scratch, "put.read-tree", How::DiesAfter);
+    assert!(dying.rebase(&lane, &tip, WHEN).is_err());
+    // Whoever opens the lane next finishes it.
+    let again = scratch.store().rebase(&lane, &tip, WHEN).unwrap();
+    assert_eq!(read(&lane.work, "readme.md").matches("<<<<<<<").count(), 1);
+    assert_eq!(again.subject, scratch.store().snapshot(&lane, "x", WHEN).unwrap().subject);
 }

@@ -311,3 +311,46 @@ fn everything_else_of_the_persons_stays_as_it_was() {
     assert_eq!(scratch.git(&["status", "--porcelain"]), status);
     assert_eq!(scratch.git(&["rev-parse", "main"]).trim(), scratch.oid("HEAD").as_str());
 }
+
+#[test]
+fn a_large_landing_stays_together_in_a_pack() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    for file in 0..300 {
+        write(&lane.work, &format!("many/{file}"), format!("{file}\n"));
+    }
+    landed(store.land(&request(&store, &lane, Land::Commit)).unwrap());
+    assert_eq!(scratch.git(&["status", "--porcelain"]), "");
+    scratch.git(&["fsck", "--strict"]);
+    let packs = fs::read_dir(scratch.top.join(".git/objects/pack")).unwrap();
+    assert!(packs.count() > 0);
+    // What git refuses elsewhere is refused in a pack as well.
+    let lane = edited(&store, 2, "u2", "git~1/config", "[core]\n");
+    for file in 0..300 {
+        write(&lane.work, &format!("more/{file}"), format!("more {file}\n"));
+    }
+    let error = store.land(&request(&store, &lane, Land::Commit)).unwrap_err();
+    assert!(matches!(error, RepoError::Unsound { .. }), "{error}");
+}
+
+#[test]
+fn a_change_can_leave_files_out_and_bring_others_in() {
+    let scratch = Scratch::new();
+    scratch.write("Plans.md", "- [ ] one\n");
+    scratch.commit("plans");
+    let store = scratch.store();
+    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    write(&lane.work, "Plans.md", "- [x] one\n");
+    write(&lane.work, "stray.md", "stray\n");
+    let mut request = request(&store, &lane, Land::Commit);
+    let left_out = ["Plans.md".into(), "stray.md".into(), "absent".into()];
+    let added = [("docs/notes.md".into(), b"notes\n".to_vec())];
+    let revised = store.revised(&lane.base, &request.tree, &left_out, &added).unwrap();
+    request.tree = revised.tree;
+    landed(store.land(&request).unwrap());
+    assert_eq!(
+        scratch.git(&["show", "--format=", "--name-status"]),
+        "A\tdocs/notes.md\nM\treadme.md\n"
+    );
+}

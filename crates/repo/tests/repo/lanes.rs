@@ -132,6 +132,8 @@ fn extra_files_are_copied_and_never_enter_a_commit() {
     let files = scratch
         .git_in(&scratch.results(), &["ls-tree", "-r", "--name-only", snapshot.commit.as_str()]);
     assert_eq!(files, ".gitignore\nreadme.md\nsrc/lib.rs\n");
+    // An extra that changed is no reason to call the lane dirty.
+    assert!(!store.lanes().unwrap()[0].dirty);
     let patch = "diff --git a/.env b/.env\nnew file mode 100644\n--- /dev/null\n+++ b/.env\n@@ -0,0 +1 @@\n+X=1\n";
     let patched = store.apply_patch(&lane, patch.as_bytes(), WHEN).unwrap();
     assert!(matches!(patched, windlass_repo::Patched::Rejected { .. }), "{patched:?}");
@@ -201,4 +203,27 @@ fn lanes_work_side_by_side() {
         }
     });
     assert_eq!(store.lanes().unwrap().len(), 6);
+}
+
+#[test]
+fn locks_that_the_dead_left_in_our_own_directory_are_removed() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    let tip = lane.base.clone();
+    store.checkout(1, &tip).unwrap();
+    write(&lane.work, "Cargo.lock", "not one of those\n");
+    let state = scratch.dir.join("state");
+    let locks =
+        ["lanes/1/index.lock", "checks/1/index.lock", "results.git/refs/windlass/run/u1/head.lock"];
+    for lock in locks {
+        fs::write(state.join(lock), "").unwrap();
+    }
+    fs::write(state.join("scratch-1-1.index"), "").unwrap();
+    assert!(store.checkpoint(&lane, "x", &crate::scratch::person(), WHEN).is_err());
+    store.recover().unwrap();
+    store.checkpoint(&lane, "x", &crate::scratch::person(), WHEN).unwrap();
+    store.checkout(1, &tip).unwrap();
+    assert!(lane.work.join("Cargo.lock").exists());
+    assert!(!state.join("scratch-1-1.index").exists());
 }

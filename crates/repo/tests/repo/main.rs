@@ -8,6 +8,7 @@ mod find;
 mod interrupted;
 mod landing;
 mod lanes;
+mod meddling;
 mod mirror;
 mod names;
 mod notes;

@@ -2,6 +2,7 @@
 
 use std::thread;
 
+use crate::meddling::{How, meddled_store};
 use crate::scratch::{Scratch, WHEN, differing};
 
 #[test]
@@ -39,4 +40,17 @@ fn notes_of_two_stores_do_not_lose_each_other() {
     });
     assert_eq!(scratch.git(&["notes", "--ref=windlass", "show", first.as_str()]), "one\n");
     assert_eq!(scratch.git(&["notes", "--ref=windlass", "show", second.as_str()]), "two\n");
+}
+
+#[test]
+fn a_note_that_somebody_writes_at_the_same_time_stays() {
+    let scratch = Scratch::new();
+    let commit = scratch.oid("main");
+    let meddle = |scratch: &Scratch| {
+        scratch.git(&["notes", "--ref=windlass", "add", "-m", "by hand", "main^{tree}"]);
+    };
+    let store = meddled_store(&scratch, "note.unpack", How::After(meddle));
+    store.note(&commit, "ours", WHEN).unwrap();
+    assert_eq!(scratch.git(&["notes", "--ref=windlass", "show"]), "ours\n");
+    assert_eq!(scratch.git(&["notes", "--ref=windlass", "show", "main^{tree}"]), "by hand\n");
 }
