@@ -167,7 +167,7 @@ pub enum Note {
     Lost {
         /// Which.
         effect: EffectId,
-        /// Where its edits are kept, if it made any.
+        /// The commit that keeps its edits, if it made any.
         kept: Option<String>,
     },
 }

@@ -216,9 +216,9 @@ pub fn told(entry: &Entry, run: &Run) -> Option<String> {
                 Some(format!("{}landed {short} on {branch}{waits}", of(unit)))
             }
             Note::Lost { effect, kept } => {
-                let kept = kept
-                    .as_ref()
-                    .map_or(String::new(), |kept| format!("; its edits are kept under {kept}"));
+                let kept = kept.as_ref().map_or(String::new(), |kept| {
+                    format!("; its edits are kept: windlass lanes restore {kept} DIRECTORY")
+                });
                 Some(format!("effect {} was cut off{kept}", effect.0))
             }
             Note::TakenUp { .. }

@@ -250,7 +250,7 @@ impl Visit<'_> {
     fn lost(&self) -> Outcome {
         let held = self.job.held.as_ref().unwrap_or(&self.lane.base);
         let back = self.shop.store.rewind(self.lane, held, when(self.job.effect.since))?;
-        let kept = back.saved.map(|saved| saved.name);
+        let kept = back.saved.map(|saved| saved.commit.to_string());
         let report = Report {
             ended: windlass_core::run::Ended::Lost,
             usage: Usage::UNKNOWN,

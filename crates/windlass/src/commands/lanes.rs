@@ -16,7 +16,7 @@ use crate::workplace::Workplace;
 Examples:
   windlass lanes list
   cd \"$(windlass lanes path 0)\"
-  windlass lanes restore REF-OR-COMMIT my-directory
+  windlass lanes restore COMMIT my-directory
 ")]
 pub enum LanesCommand {
     /// List the lanes: who has them, and whether anything in them is not on record yet

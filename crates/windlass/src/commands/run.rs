@@ -19,8 +19,8 @@ use crate::workplace::Workplace;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  windlass run task --set task='add a greeting'
   windlass run my-flow.toml --catalogue my-roles.toml
+  windlass run my-flow.toml --set lanes=2
   windlass run my-flow.toml --branch develop --json
 
 Who plays which role, what checks the work and what it may cost stands in windlass.toml, which is

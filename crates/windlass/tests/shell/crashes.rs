@@ -51,7 +51,13 @@ fn a_killed_run_ends_its_agent_keeps_its_edits_and_goes_on() {
     assert_eq!(tally, "worker hello 1\nworker hello 1\n", "a lost attempt is no attempt");
     let lost = scratch.notes("lost");
     assert_eq!(lost.len(), 1);
-    assert!(lost[0]["kept"].is_string(), "what it had written is kept under a ref: {lost:?}");
+    let kept = lost[0]["kept"].as_str().expect("what it had written is kept");
+    let back = scratch.path("back");
+    let (code, said) = ended(
+        scratch.windlass(&["lanes", "restore", kept, back.to_str().unwrap()]).output().unwrap(),
+    );
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(fs::read_to_string(back.join("hello.txt")).unwrap(), "half\n");
     assert_eq!(scratch.processes(), [""; 0]);
 }
 
