@@ -20,15 +20,21 @@ pub struct Books {
     on_base: BTreeMap<String, BTreeMap<String, Check>>,
     /// The commit that holds what each unit's lane held when we looked last.
     held: BTreeMap<Option<String>, String>,
+    /// Landings that were turned away and whose work is being rebuilt: what they came to, and the tip.
+    turned: BTreeMap<EffectId, (String, String)>,
     /// Where each landing went.
     landings: Vec<(Option<String>, String)>,
-    /// Effects whose agent has been asked.
-    asked: BTreeMap<EffectId, u32>,
+    /// Effects whose agent has been asked and has not answered yet: the role and the agent.
+    asked: BTreeMap<EffectId, (String, String)>,
 }
 
 /// One answer of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
+    /// The role that was played.
+    pub role: String,
+    /// Who played it.
+    pub agent: String,
     /// What it came to.
     pub came: String,
     /// What a person should know about it.
@@ -40,6 +46,10 @@ pub struct Attempt {
 /// The last run of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checked {
+    /// The tree it ran on.
+    pub tree: String,
+    /// The command.
+    pub command: Option<String>,
     /// What it came to.
     pub came: Check,
     /// What it printed, by digest.
@@ -54,21 +64,28 @@ impl Books {
                 self.bases.insert(unit.clone(), base.clone());
                 self.held.insert(unit.clone(), base.clone());
             }
-            Note::Asked { effect, attempt, .. } => {
-                self.asked.insert(*effect, *attempt);
+            Note::Asked { effect, role, agent, .. } => {
+                self.asked.insert(*effect, (role.clone(), agent.clone()));
             }
-            Note::Answered { unit, stage, came, remarks, stdout, commit, .. } => {
+            Note::Answered { effect, unit, stage, came, remarks, stdout, commit, .. } => {
+                let (role, agent) = self.asked.remove(effect).unwrap_or_default();
                 if let Some(commit) = commit {
                     self.held.insert(unit.clone(), commit.clone());
                 }
                 let attempt = Attempt {
+                    role,
+                    agent,
                     came: came.clone(),
                     remarks: remarks.clone(),
                     stdout: stdout.clone(),
                 };
                 self.attempts.entry((unit.clone(), stage.clone())).or_default().push(attempt);
             }
-            Note::Saved { unit, commit, .. } => {
+            Note::Turned { effect, came, tip, .. } => {
+                self.turned.insert(*effect, (came.clone(), tip.clone()));
+            }
+            Note::Saved { effect, unit, commit } => {
+                self.turned.remove(effect);
                 self.held.insert(unit.clone(), commit.clone());
             }
             Note::ByHand { unit, commit } => {
@@ -77,12 +94,20 @@ impl Books {
             Note::BaseChecked { name, base, came, .. } => {
                 self.on_base.entry(base.clone()).or_default().insert(name.clone(), *came);
             }
-            Note::Checked { unit, name, came, output, .. } => {
-                let checked = Checked { came: *came, output: output.clone() };
+            Note::Checked { unit, name, tree, command, came, output, .. } => {
+                let checked = Checked {
+                    tree: tree.clone(),
+                    command: command.clone(),
+                    came: *came,
+                    output: output.clone(),
+                };
                 self.checks.entry(unit.clone()).or_default().insert(name.clone(), checked);
             }
             Note::Landed { unit, commit, .. } => self.landings.push((unit.clone(), commit.clone())),
-            Note::TakenUp { .. } | Note::Told { .. } | Note::Shown { .. } | Note::Lost { .. } => {}
+            Note::Lost { effect, .. } => {
+                self.asked.remove(effect);
+            }
+            Note::TakenUp { .. } | Note::Told { .. } | Note::Shown { .. } => {}
         }
     }
 
@@ -97,6 +122,13 @@ impl Books {
         self.attempts.get(&(unit.map(str::to_owned), stage.to_owned())).map_or(&[], Vec::as_slice)
     }
 
+    /// Everything that was answered for a unit, by stage.
+    pub fn answers(&self, unit: Option<&str>) -> impl Iterator<Item = (&str, &[Attempt])> {
+        let unit = unit.map(str::to_owned);
+        let own = self.attempts.iter().filter(move |((of, _), _)| *of == unit);
+        own.map(|((_, stage), attempts)| (stage.as_str(), attempts.as_slice()))
+    }
+
     /// What the checks of a unit printed last.
     pub fn checks(&self, unit: Option<&str>) -> impl Iterator<Item = (&str, &Checked)> {
         let own = self.checks.get(&unit.map(str::to_owned));
@@ -106,6 +138,11 @@ impl Books {
     /// The commit that holds what a unit's lane held when we looked last.
     pub fn held(&self, unit: Option<&str>) -> Option<&str> {
         self.held.get(&unit.map(str::to_owned)).map(String::as_str)
+    }
+
+    /// What a landing that was turned away came to, and the tip that its work is being rebuilt on.
+    pub fn turned(&self, effect: EffectId) -> Option<(&str, &str)> {
+        self.turned.get(&effect).map(|(came, tip)| (came.as_str(), tip.as_str()))
     }
 
     /// What checks came to on the bases so far.

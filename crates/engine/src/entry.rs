@@ -126,6 +126,18 @@ pub enum Note {
         /// The commit.
         commit: String,
     },
+    /// A landing was turned away, and the work is about to be rebuilt on the branch's new tip: whoever is cut off in
+    /// the middle of that goes on with it, instead of taking what is half rebuilt for what was checked.
+    Turned {
+        /// For this effect.
+        effect: EffectId,
+        /// The unit.
+        unit: Option<String>,
+        /// `moved`, or `conflict`.
+        came: String,
+        /// The tip.
+        tip: String,
+    },
     /// A landing.
     Landed {
         /// For this effect.

@@ -11,6 +11,7 @@ use windlass_repo::Oid;
 use crate::books::Books;
 use crate::effect::{Job, perform};
 use crate::entry::Check;
+use crate::evidence::evidence;
 use crate::gate;
 use crate::message::{Hands, Message, Paper, Trouble};
 use crate::shop::{Brake, Shop};
@@ -48,8 +49,13 @@ impl<'j> Workers<'j> {
             EffectKind::Invoke { role, .. } => self.artifacts(role, &effect, books),
             _ => Vec::new(),
         };
+        let lands = matches!(effect.kind, EffectKind::Land { .. });
         Job {
             id,
+            turned: books
+                .turned(id)
+                .and_then(|(came, tip)| Some((came.to_owned(), oid(Some(tip))?))),
+            evidence: lands.then(|| evidence(run, books, &effect)),
             title,
             base: oid(books.base(unit)),
             held: oid(books.held(unit)),
@@ -119,7 +125,8 @@ impl Hands for Workers<'_> {
         let job = self.job(id, effect, run, books);
         let (shop, brake) = (self.shop.clone(), Brake::default());
         let own = brake.clone();
-        let thread = std::thread::spawn(move || {
+        let name = format!("{} {}", job.effect.kind.name(), job.effect.name);
+        let work = move || {
             let message = match perform(&shop, job, &own) {
                 Ok(Ok(done)) => Message::Done(Box::new(done)),
                 Ok(Err(_stopped)) => return,
@@ -127,8 +134,17 @@ impl Hands for Workers<'_> {
             };
             // The loop may have ended meanwhile; then nobody is there to be told.
             let _ = shop.inbox.send(message);
-        });
-        self.under_way.insert(id, (brake, thread));
+        };
+        let inbox = self.shop.inbox.clone();
+        match std::thread::Builder::new().name(name).spawn(work) {
+            Ok(thread) => {
+                self.under_way.insert(id, (brake, thread));
+            }
+            Err(error) => {
+                let what = format!("no thread could be started: {error}");
+                let _ = inbox.send(Message::Trouble(id, Trouble { what }));
+            }
+        }
     }
 
     fn by_hand(

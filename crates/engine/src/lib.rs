@@ -5,7 +5,7 @@
 //! | what does the loop do? | `engine.rs`; what reaches it `message.rs`; its hands `hands.rs` |
 //! | what does each kind of effect do? | `effect/`; what all of them may use `shop.rs`, `setup.rs` |
 //! | what does the journal hold? | `entry.rs`; what the notes add up to `books.rs`; the time `clock.rs` |
-//! | what is a person shown? | `gate.rs` |
+//! | what is a person shown? | `gate.rs`; on a landed commit `evidence.rs` |
 //! | what is an agent told? | `role.rs`, `prompt.rs` |
 //! | which commands check a project? | `detect.rs` |
 
@@ -15,6 +15,7 @@ pub mod detect;
 pub mod effect;
 mod engine;
 pub mod entry;
+pub mod evidence;
 pub mod gate;
 pub mod hands;
 pub mod message;

@@ -168,6 +168,13 @@ impl Shop {
         self.dir.join("effects").join(&self.run).join(effect.0.to_string())
     }
 
+    /// Has something written down, and goes on.
+    pub fn post(&self, paper: Paper) {
+        // Whoever is no longer there to take it down has stopped this effect too.
+        let (written, _nobody_waits) = channel();
+        let _ = self.inbox.send(Message::Note(Box::new(paper), written));
+    }
+
     /// Has something written down, and waits until it is.
     pub fn write_down(&self, paper: Paper) -> Result<(), Stopped> {
         let (written, wait) = channel();

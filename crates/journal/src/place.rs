@@ -191,6 +191,12 @@ impl Repository {
     }
 }
 
+/// How many bytes may still be written where this directory is. `None` when nobody can tell.
+pub fn room(dir: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(dir).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

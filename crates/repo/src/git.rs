@@ -181,6 +181,11 @@ impl Git {
         }
     }
 
+    /// The same git, started by somebody else.
+    pub fn run_by(&self, run: Arc<dyn Run>) -> Git {
+        Git { run, ..self.clone() }
+    }
+
     pub(crate) fn call<'g>(&'g self, name: &'static str, place: &'g Place) -> Invocation<'g> {
         Invocation { git: self, place, name, args: vec![], env: vec![], stdin: vec![] }
     }

@@ -12,6 +12,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::PoisonError,
 };
 
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,8 @@ use crate::{
     name::unit_refs,
     oid::Oid,
     person::{Person, When},
-    store::{Commit, Store, Subject},
+    sight::Sight,
+    store::{Commit, Seen, Store, Subject},
     work::{Clean, Recorded, Work, bytes_below},
 };
 
@@ -40,6 +42,8 @@ pub struct Lane {
     pub work: PathBuf,
     /// The commit that its change is a change of.
     pub base: Oid,
+    /// Whether it was put right for the unit just now, so that nobody has been in it yet.
+    pub fresh: bool,
 }
 
 /// How a lane of the pool stands.
@@ -119,7 +123,33 @@ pub(crate) struct Opened<'s> {
 impl Opened<'_> {
     /// Records what the lane holds now.
     pub fn record_now(&self) -> Result<Recorded, RepoError> {
-        self.work.record(&self.record.base, Some(&self.record.subject))
+        let store = self.work.store;
+        let before = Sight::of(&self.work.dir);
+        let known =
+            store.seen.lock().unwrap_or_else(PoisonError::into_inner).get(&self.home).cloned();
+        if let (Some(now), Some(Seen { sight, base, recorded })) = (before, known)
+            && now.same_as(&sight)
+            && base == self.record.base
+            && recorded.subject == self.record.subject
+        {
+            return Ok(recorded);
+        }
+        let recorded = self.work.record(&self.record.base, Some(&self.record.subject))?;
+        let mut seen = store.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        match (before, Sight::of(&self.work.dir)) {
+            // What git saw is what was there before and after it looked.
+            (Some(before), Some(after)) if after.same_as(&before) => {
+                let base = self.record.base.clone();
+                seen.insert(
+                    self.home.clone(),
+                    Seen { sight: after, base, recorded: recorded.clone() },
+                );
+            }
+            _ => {
+                seen.remove(&self.home);
+            }
+        }
+        Ok(recorded)
     }
 }
 
@@ -168,7 +198,7 @@ impl Store {
         known: Option<Subject>,
     ) -> Result<Lane, RepoError> {
         let subject = self.unchanged(base)?;
-        let lane = self.lane(number, &owner, base);
+        let lane = Lane { fresh: true, ..self.lane(number, &owner, base) };
         let record = Record {
             owner: Some(owner.clone()),
             base: base.clone(),
@@ -203,6 +233,7 @@ impl Store {
             unit: owner.unit.clone(),
             work: self.lane_work(number).dir,
             base: base.clone(),
+            fresh: false,
         }
     }
 

@@ -42,6 +42,7 @@ mod pins;
 mod provenance;
 mod repository;
 mod save;
+mod sight;
 mod std_run;
 mod store;
 mod transfer;

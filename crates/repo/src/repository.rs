@@ -25,13 +25,14 @@ use std::{
     fs,
     os::unix::ffi::{OsStrExt, OsStringExt},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use rustix::fs::{Access, access};
 
 use crate::{
     error::{Doing, RepoError},
-    git::{Git, GitError, Place, strange},
+    git::{Git, GitError, Place, Run, strange},
     name::Branch,
     oid::Oid,
     person::Person,
@@ -140,6 +141,11 @@ impl Repository {
         }
         repository.head()?;
         Ok(repository)
+    }
+
+    /// The same repository, with a git that is started by somebody else.
+    pub fn run_by(&self, run: Arc<dyn Run>) -> Repository {
+        Repository { git: self.git.run_by(run), ..self.clone() }
     }
 
     /// The top directory of the checkout.

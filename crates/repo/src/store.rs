@@ -13,6 +13,7 @@
 //! other; nothing here is ever garbage-collected behind our back.
 
 use std::{
+    collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
     sync::{
@@ -32,6 +33,8 @@ use crate::{
     oid::Oid,
     person::{Person, When},
     repository::Repository,
+    sight::Sight,
+    work::Recorded,
 };
 
 /// What holds for all lanes of a repository.
@@ -100,6 +103,17 @@ pub struct Store {
     pub(crate) lane_person: OnceLock<Person>,
     /// How many indexes were made for one use.
     indexes: AtomicU32,
+    /// What lanes held when they were recorded last.
+    pub(crate) seen: Mutex<BTreeMap<PathBuf, Seen>>,
+}
+
+/// What a lane held when it was recorded last.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    pub sight: Sight,
+    /// What it is a change of.
+    pub base: Oid,
+    pub recorded: Recorded,
 }
 
 impl Store {
@@ -126,6 +140,7 @@ impl Store {
             landing: Mutex::default(),
             lane_person: OnceLock::new(),
             indexes: AtomicU32::new(0),
+            seen: Mutex::default(),
         };
         store.make_mirror()?;
         if !store.results_dir().exists() {

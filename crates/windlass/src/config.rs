@@ -103,6 +103,20 @@ pub struct Budget {
     /// Over each invocation.
     #[serde(default)]
     pub invocation: Cap,
+    /// The most that one request inside an invocation can use up: so much is kept back for the one that is under way
+    /// when an agent is stopped at its limit.
+    #[serde(default)]
+    pub request: Request,
+}
+
+/// What one request can use up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// Dollars.
+    pub dollars: Option<f64>,
+    /// Tokens.
+    pub tokens: Option<u64>,
 }
 
 /// A cap.
@@ -184,8 +198,9 @@ impl Config {
                 return Err(bad(text, at(copy), &message));
             }
         }
-        let dollars = [&self.budget.run, &self.budget.unit, &self.budget.invocation];
-        for dollars in dollars.iter().filter_map(|cap| cap.dollars) {
+        let Budget { run, unit, invocation, request } = &self.budget;
+        let dollars = [run.dollars, unit.dollars, invocation.dollars, request.dollars];
+        for dollars in dollars.into_iter().flatten() {
             if !dollars.is_finite() || dollars <= 0.0 {
                 return Err(bad(text, at("dollars"), "a cap is more than 0 dollars"));
             }
@@ -207,6 +222,10 @@ impl Config {
         let invocation = &mut caps.invocation;
         invocation.amount.cost_micros = own.dollars.map_or(invocation.amount.cost_micros, micros);
         invocation.amount.tokens = own.tokens.unwrap_or(invocation.amount.tokens);
+        let request = self.budget.request;
+        invocation.request.cost_micros =
+            request.dollars.map_or(invocation.request.cost_micros, micros);
+        invocation.request.tokens = request.tokens.unwrap_or(invocation.request.tokens);
         invocation.wall_ms = own.minutes.map_or(invocation.wall_ms, ms);
         let unpriced = self.roles.iter().filter(|(_, agent)| {
             matches!(
@@ -271,6 +290,7 @@ branch = "main"
 [budget]
 run = { dollars = 5, minutes = 90 }
 invocation = { dollars = 0.5 }
+request = { dollars = 0.1, tokens = 1000 }
 
 [policies.night]
 stage = "approve"
@@ -287,6 +307,8 @@ answer = "yes"
         assert_eq!(settings.caps.run.wall_ms, Some(90 * 60_000));
         assert_eq!(settings.caps.unit, Caps::default().unit);
         assert_eq!(settings.caps.invocation.amount.cost_micros, 500_000);
+        assert_eq!(settings.caps.invocation.request.cost_micros, 100_000);
+        assert_eq!(settings.caps.invocation.request.tokens, 1_000);
         assert!(settings.unpriced.contains("worker") && settings.unpriced.len() == 1);
         assert_eq!(settings.policies[0].name, "night");
         assert_eq!(Config::parse("").unwrap(), Config::default());

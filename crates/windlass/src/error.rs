@@ -51,6 +51,10 @@ pub enum Error {
     #[error("{workflow} has no input `{key}`")]
     UnknownInput { key: String, workflow: String, known: Vec<String> },
 
+    /// A run met something that is neither an agent's doing nor the work's.
+    #[error("{run} is paused: {cause}")]
+    Paused { run: String, cause: Box<Error>, full: Option<PathBuf> },
+
     #[error("{0}")]
     Held(String),
 
@@ -174,6 +178,7 @@ impl Error {
             | Self::Role(_)
             | Self::Engine(_)
             | Self::Trouble(_)
+            | Self::Paused { .. }
             | Self::Journal(_)
             | Self::Place(_)
             | Self::Serve(_)
@@ -261,6 +266,17 @@ impl Error {
             Self::Config(bad) => bad.help.clone(),
             Self::Held(_) => Some("`windlass status` tells what it is doing".to_owned()),
             Self::Defect => Some("please report it".to_owned()),
+            Self::Paused { run, cause, full } => {
+                let first = match full {
+                    Some(full) => {
+                        format!("the disk that holds {} is full: make room", full.display())
+                    }
+                    None => cause.hint().unwrap_or("see to that".to_owned()),
+                };
+                Some(format!(
+                    "{first}, then `windlass resume {run}`; nothing that was done is lost"
+                ))
+            }
             Self::Unsound { .. }
             | Self::Unreadable { .. }
             | Self::Unwritable { .. }
@@ -268,18 +284,30 @@ impl Error {
             | Self::BadBranch(_)
             | Self::Role(_)
             | Self::Refused(_)
-            | Self::Engine(_)
+            | Self::Serve(_)
+            | Self::Ask(_)
+            | Self::Spawner(_)
+            | Self::Output(_) => None,
+            Self::Engine(_)
             | Self::Trouble(_)
             | Self::Journal(_)
             | Self::Place(_)
-            | Self::Serve(_)
-            | Self::Ask(_)
             | Self::Repo(_)
             | Self::Git(_)
-            | Self::Spawner(_)
             | Self::Sweep(_)
-            | Self::Ledger(_)
-            | Self::Output(_) => None,
+            | Self::Ledger(_) => cure(&self.to_string()).map(str::to_owned),
         }
+    }
+}
+
+/// What to do about what the system, or a git, said.
+fn cure(said: &str) -> Option<&'static str> {
+    let says = |words: &[&str]| words.iter().any(|word| said.contains(word));
+    if says(&["No space left", "disk is full", "Out of diskspace", "Disk quota exceeded"]) {
+        Some("the disk is full: make room")
+    } else if says(&["Read-only file system", "read-only", "Permission denied"]) {
+        Some("make it writable")
+    } else {
+        None
     }
 }

@@ -41,7 +41,7 @@ impl Exit {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Done => "done",
-            Self::Error => "environment or internal error; nothing was changed",
+            Self::Error => "environment or internal error; nothing that was done is lost",
             Self::Usage => "usage: the command line cannot be understood",
             Self::Escalated => "escalated: a person must look before it can go on",
             Self::Failed => "failed, or a budget is exhausted",

@@ -221,6 +221,10 @@ pub fn told(entry: &Entry, run: &Run) -> Option<String> {
                 });
                 Some(format!("effect {} was cut off{kept}", effect.0))
             }
+            Note::Turned { unit, came, .. } => Some(match came.as_str() {
+                "moved" => format!("{}the branch has moved: rebuilt there", of(unit)),
+                _ => format!("{}the branch has moved, and there is a conflict", of(unit)),
+            }),
             Note::TakenUp { .. }
             | Note::Based { .. }
             | Note::BaseChecked { .. }

@@ -7,6 +7,7 @@ mod config;
 mod error;
 mod exit;
 mod face;
+mod failpoint;
 mod render;
 mod request;
 mod session;
@@ -28,7 +29,8 @@ fn main() -> ExitCode {
         Err(refusal) => return render::refusal(&refusal).into(),
     };
     let mut out = Output::stdout();
-    let exit = commands::run(cli.command, &mut out)
+    let exit = failpoint::arm()
+        .and_then(|()| commands::run(cli.command, &mut out))
         .and_then(|exit| out.finish().map(|()| exit))
         .unwrap_or_else(|error| render::error(&error));
     exit.into()

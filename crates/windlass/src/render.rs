@@ -138,10 +138,16 @@ pub fn error(error: &Error) -> Exit {
     if let Error::Unsound { file, mistakes } = error {
         page = check::mistakes(file, mistakes, width) + "\n\n";
     }
-    let mut group = Group::with_title(Level::ERROR.primary_title(error.to_string()));
+    let mut told = error.to_string();
+    let mut group = Group::with_title(Level::ERROR.primary_title(told.clone()));
     let mut cause = error.source();
     while let Some(source) = cause {
-        group = group.element(Level::NOTE.with_name("cause").message(source.to_string()));
+        let text = source.to_string();
+        // Many errors say what caused them in their own words.
+        if !told.contains(&text) {
+            group = group.element(Level::NOTE.with_name("cause").message(text.clone()));
+            told.push_str(&text);
+        }
         cause = source.source();
     }
     if let Some(hint) = error.hint() {

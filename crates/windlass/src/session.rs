@@ -1,6 +1,7 @@
 //! A run under way: the loop with its hands, its face, the socket for other terminals, and the signals.
 
 use std::io::IsTerminal as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
@@ -9,7 +10,7 @@ use windlass_core::run::{Answer, GateId, Phase, Recorded, Refused, Standing};
 use windlass_engine::hands::Workers;
 use windlass_engine::message::Message;
 use windlass_engine::{Engine, Left};
-use windlass_journal::{RunId, Server};
+use windlass_journal::{RunId, Server, room};
 
 use crate::error::Error;
 use crate::exit::Exit;
@@ -25,6 +26,9 @@ pub enum Beginning {
     Again { id: RunId },
 }
 
+/// A disk with less room than this is full: git and SQLite say so in many ways, or only that they could not write.
+const TIGHT: u64 = 1 << 20;
+
 /// Drives a run until nothing more can be done.
 pub fn go(
     held: &Held,
@@ -33,7 +37,7 @@ pub fn go(
     beginning: Beginning,
     tone: Tone,
 ) -> Result<Exit, Error> {
-    let (id, mut engine, fresh) = match beginning {
+    let (id, engine, fresh) = match beginning {
         Beginning::New { id, meta, events } => {
             let engine = Engine::begin(&held.journal, id.clone(), &meta, events)?;
             (id, engine, true)
@@ -43,6 +47,24 @@ pub fn go(
             (id, engine, false)
         }
     };
+    drive(held, prepared, catalogue, &id, engine, fresh, tone).map_err(|cause| {
+        let places = [held.dir.as_path(), held.repository.top()];
+        let full = places.into_iter().find(|dir| room(dir).is_some_and(|room| room < TIGHT));
+        let full = full.map(Path::to_owned);
+        Error::Paused { run: id.to_string(), cause: Box::new(cause), full }
+    })
+}
+
+/// From here on there is a run: whatever goes wrong, it can be resumed.
+fn drive(
+    held: &Held,
+    prepared: Prepared,
+    catalogue: Catalogue,
+    id: &RunId,
+    mut engine: Engine<'_>,
+    fresh: bool,
+    tone: Tone,
+) -> Result<Exit, Error> {
     let (sender, inbox) = channel();
     engine.taken_up(prepared.target.as_str());
     let target = prepared.target.to_string();
@@ -60,7 +82,7 @@ pub fn go(
         }
         Workers::new(shop, &held.journal, engine.run())
     };
-    let server = serve(held, &id, sender.clone())?;
+    let server = serve(held, id, sender.clone())?;
     interrupts(sender.clone())?;
     let interactive = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let mut face = Terminal::new(id.as_str(), &target, tone, interactive.then_some(sender));

@@ -76,8 +76,7 @@ impl Workplace {
         let ended = ledger::sweep(&dir, GRACE)?;
         let journal = Journal::open(&lock, &self.known)?;
         let spawner = Spawner::start_with(Ledger::open(&dir)?)?;
-        let git = Git::find(Arc::new(GitRun(spawner.clone())), Host::of_this_process())?;
-        let repository = Repository::find(&git, self.repository.top())?;
+        let repository = self.repository.run_by(Arc::new(GitRun(spawner.clone())));
         Ok(Held {
             lock: Arc::new(lock),
             journal,
@@ -148,13 +147,16 @@ impl Held {
         };
         let base = tip(&target)?;
         let mut roles = BTreeMap::new();
-        for file in looking.names_at(&base, Path::new(ROLES))? {
+        let names = looking.names_at(&base, Path::new(""))?;
+        let has_roles = names.iter().any(|name| name == ".windlass");
+        let own = if has_roles { looking.names_at(&base, Path::new(ROLES))? } else { Vec::new() };
+        for file in own {
             let Some(name) = file.strip_suffix(".md") else { continue };
             if let Some(text) = at(&base, &format!("{ROLES}/{file}"))? {
                 roles.insert(name.to_owned(), Role::parse(name, &text)?);
             }
         }
-        let files = AtCommit { store: &looking, base: &base };
+        let files = AtCommit { store: &looking, base: &base, names };
         let found = detect::detect(&files);
         let detected = [
             ("build", found.build),
@@ -299,14 +301,18 @@ impl Prepared {
 struct AtCommit<'a> {
     store: &'a Store,
     base: &'a Oid,
+    names: Vec<String>,
 }
 
 impl Files for AtCommit<'_> {
     fn names(&self) -> Vec<String> {
-        self.store.names_at(self.base, Path::new("")).unwrap_or_default()
+        self.names.clone()
     }
 
     fn text(&self, name: &str) -> Option<String> {
+        if !self.names.iter().any(|own| own == name) {
+            return None;
+        }
         let bytes = self.store.file_at(self.base, Path::new(name)).ok()??;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }

@@ -202,11 +202,13 @@ impl Caps {
         let InvocationCap { amount, request, .. } = self.invocation;
         if !amount.covers(request) {
             return Some(
-                "one request can use up more than an invocation may: raise the invocation's cap",
+                "one request can use up more than an invocation may: raise the invocation's cap, or lower the request's",
             );
         }
         if !self.run.amount().covers(request) || !self.unit.amount().covers(request) {
-            return Some("one request can use up more than a run or a unit may: raise that cap");
+            return Some(
+                "one request can use up more than a run or a unit may: raise that cap, or lower the request's",
+            );
         }
         None
     }

@@ -101,6 +101,20 @@ pub enum EffectKind {
     },
 }
 
+impl EffectKind {
+    /// What a definition calls it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            EffectKind::Invoke { .. } => "role",
+            EffectKind::Check { .. } => "checks",
+            EffectKind::Read { .. } => "read",
+            EffectKind::Save { .. } => "save",
+            EffectKind::Land { .. } => "land",
+            EffectKind::Tell { .. } => "tell",
+        }
+    }
+}
+
 impl Run {
     /// The effects that should be under way now. Cancelling is set difference.
     pub fn wants(&self) -> BTreeMap<EffectId, Effect> {

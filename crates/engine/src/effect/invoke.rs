@@ -76,10 +76,8 @@ pub(super) fn invoke(
         attempt: job.attempt,
         prompt: BlobId::of(text.as_bytes()).to_string(),
     };
-    let paper = Paper { notes: vec![asked], blobs: vec![text.clone().into_bytes()] };
-    if shop.write_down(paper).is_err() {
-        return Ok(Err(Stopped));
-    }
+    // That the agent is wanted, and what it may cost, is on record already; what it is asked goes there meanwhile.
+    shop.post(Paper { notes: vec![asked], blobs: vec![text.clone().into_bytes()] });
     fs::create_dir_all(&desk).map_err(|error| Trouble::io("make", &desk, &error))?;
     let mut heard = match visit.ask(&*agent, &text)? {
         Ok(heard) => heard,
@@ -187,7 +185,8 @@ impl Visit<'_> {
     /// and the lane goes back to what is on record.
     fn put_back(&self, edits: bool) -> Result<(), Trouble> {
         let held = self.job.held.as_ref().unwrap_or(&self.lane.base);
-        if edits {
+        let as_it_should_be = self.lane.fresh && *held == self.lane.base;
+        if edits && !as_it_should_be {
             self.shop.store.rewind(self.lane, held, when(self.job.effect.since))?;
         }
         Ok(())
@@ -209,7 +208,7 @@ impl Visit<'_> {
             let back = self.shop.store.rewind(self.lane, held, at)?;
             snapshot.subject = back.subject;
             snapshot.commit = held.clone();
-        } else if let Some(held) = &self.job.held {
+        } else if let Some(held) = self.job.held.as_ref().filter(|held| **held != snapshot.commit) {
             let changes = self.shop.store.changes(held, &snapshot.commit)?;
             files = changes.iter().map(|change| change.path.display().to_string()).collect();
         }

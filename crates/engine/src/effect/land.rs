@@ -3,18 +3,25 @@
 use windlass_core::workflow::Land;
 use windlass_repo::{Landing, Oid, Request, Target};
 
-use super::{Job, save, subject};
+use super::{Job, Outcome, save, subject};
 use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
 use crate::shop::{Shop, when};
 
-pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Result<Done, Trouble> {
+pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
     let Some(base) = &job.base else { return Err(Trouble::defect("a landing without a base")) };
     let Some(checked) = &job.effect.subject else {
         return Err(Trouble::defect("a landing of nobody knows what"));
     };
+    if let Some((came, tip)) = &job.turned {
+        return rebuilt(shop, job, came, tip).map(Ok);
+    }
     let at = when(job.effect.since);
     let lane = shop.lane(job.effect.lane, job.unit(), base, at)?;
+    if lane.base != *base {
+        // Somebody rebuilt it and was cut off before that was on record: nobody knows whether it went cleanly.
+        return turned_away(shop, job, CONFLICT, &lane.base);
+    }
     let tree = Oid::parse(&checked.tree).map_err(|_| Trouble::defect("a tree that is none"))?;
     // The base is the one on record, not the lane's: a lane that was rebuilt just before a crash must not pass for
     // one that was checked there.
@@ -37,11 +44,32 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Result<Done, Trouble> {
         let note = Note::Landed { effect, unit, commit: commit.to_string(), branch, waits };
         job.done("landed", Paper { notes: vec![note], blobs: Vec::new() })
     };
+    if let (Landing::Landed { commit, .. } | Landing::Waiting { commit, .. }, Some(evidence)) =
+        (&landing, &job.evidence)
+    {
+        shop.store.note(commit, evidence, at)?;
+    }
     match landing {
-        Landing::Landed { commit, .. } => Ok(landed(commit, None)),
-        Landing::Waiting { commit, command, .. } => Ok(landed(commit, Some(command))),
-        Landing::Moved { tip, .. } => rebuilt(shop, job, "moved", &tip),
-        Landing::Conflict { tip, .. } => rebuilt(shop, job, "conflict", &tip),
+        Landing::Landed { commit, .. } => Ok(Ok(landed(commit, None))),
+        Landing::Waiting { commit, command, .. } => Ok(Ok(landed(commit, Some(command)))),
+        Landing::Moved { tip, .. } => turned_away(shop, job, "moved", &tip),
+        Landing::Conflict { tip, .. } => turned_away(shop, job, CONFLICT, &tip),
+    }
+}
+
+const CONFLICT: &str = "conflict";
+
+/// What the landing came to is on record before the lane is touched.
+fn turned_away(shop: &Shop, job: &Job, came: &str, tip: &Oid) -> Outcome {
+    let note = Note::Turned {
+        effect: job.id,
+        unit: job.unit_owned(),
+        came: came.to_owned(),
+        tip: tip.to_string(),
+    };
+    match shop.write_down(Paper { notes: vec![note], blobs: Vec::new() }) {
+        Ok(()) => rebuilt(shop, job, came, tip).map(Ok),
+        Err(stopped) => Ok(Err(stopped)),
     }
 }
 

@@ -38,6 +38,10 @@ pub struct Job {
     pub attempt: u32,
     /// What was said before, what checks printed, and the like, by name.
     pub artifacts: Vec<(String, String)>,
+    /// For a landing that was turned away before: what it came to, and the tip that its work is being rebuilt on.
+    pub turned: Option<(String, Oid)>,
+    /// For a landing: why it may land, for whoever reads the history.
+    pub evidence: Option<String>,
     /// It was under way when an earlier process went away.
     pub again: bool,
 }
@@ -87,7 +91,7 @@ pub fn perform(shop: &Shop, mut job: Job, brake: &Brake) -> Outcome {
         EffectKind::Save { how, label, trailers, .. } => {
             save::save(shop, job, *how, label.as_deref(), trailers).map(Ok)
         }
-        EffectKind::Land { how, .. } => land::land(shop, job, *how).map(Ok),
+        EffectKind::Land { how, .. } => land::land(shop, job, *how),
         EffectKind::Tell { names } => tell::tell(shop, job, names).map(Ok),
     }
 }

@@ -46,7 +46,7 @@ fn long_help_documents_the_exit_codes() {
 
     Exit codes:
         0  done
-        1  environment or internal error; nothing was changed
+        1  environment or internal error; nothing that was done is lost
         2  usage: the command line cannot be understood
         3  escalated: a person must look before it can go on
         4  failed, or a budget is exhausted

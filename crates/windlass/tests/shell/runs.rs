@@ -28,6 +28,20 @@ fn what_is_proved_and_reviewed_lands_and_nothing_else_changes() {
     assert_eq!(status["runs"][0]["landings"].as_array().unwrap().len(), 2);
     let author = scratch.git(&["log", "-1", "--format=%an %cn", "main"]);
     assert_eq!(author, "Ada Windlass");
+    for commit in ["main", "main^"] {
+        let note = scratch.git(&["notes", "--ref", "windlass", "show", commit]);
+        let note: serde_json::Value = serde_json::from_str(&note).unwrap();
+        let tree = scratch.git(&["rev-parse", &format!("{commit}^{{tree}}")]);
+        // Either may have landed first; whichever it was, its evidence is about this very tree.
+        assert!(note["unit"] == "hello" || note["unit"] == "bye", "{note}");
+        assert_eq!(note["tree"], tree.as_str(), "{note}");
+        assert_eq!(note["checks"][0]["came"], "pass", "{note}");
+        assert_eq!(note["checks"][0]["tree"], tree.as_str(), "{note}");
+        let review = note["verdicts"].as_array().unwrap().iter();
+        let review = review.filter(|it| it["role"] == "reviewer" && it["agent"] == "acted");
+        assert_eq!(review.filter(|it| it["verdict"] == "clear").count(), 1, "{note}");
+        assert!(note["cost_usd"].as_f64().is_some_and(|cost| cost >= 0.011), "{note}");
+    }
     assert_eq!(scratch.processes(), [""; 0]);
 }
 

@@ -1,0 +1,291 @@
+//! The story is told once. Before and after each append to the journal and each call of git it stands still, and
+//! everything is copied. Then each copy is taken up as if the machine had been switched off there.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::place::{Place, Seen, ended};
+use crate::results::Results;
+use crate::{Dice, part};
+
+/// A place where the story stood still.
+#[derive(Clone, Debug)]
+struct Point {
+    /// Which, counted from 0.
+    number: usize,
+    /// Which of the programs that tell the story passed it.
+    program: &'static str,
+    /// The effect's kind and stage; the loop's own thread is `main`.
+    thread: String,
+    step: String,
+    side: String,
+}
+
+impl Point {
+    fn name(&self) -> String {
+        let Point { number, program, thread, step, side } = self;
+        format!("{number} {program}: {thread}: {step} {side}")
+    }
+}
+
+/// The story, told once, with copies of some of its points.
+struct Told {
+    dir: TempDir,
+    points: Vec<Point>,
+    seen: Seen,
+}
+
+impl Told {
+    /// Tells it, and copies the points that are asked for.
+    fn new(copied: impl Fn(&Point) -> bool) -> Told {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::new(&dir.path().join("place"));
+        let mut told = Told { dir, points: Vec::new(), seen: place.seen() };
+        // Whoever approved a change is asked again when it had to be rebuilt on a new base.
+        told.program("run", &mut place.start(), 8, &copied);
+        for (answer, resume, code) in [("answer", "resume", 8), ("answer again", "the end", 0)] {
+            let gate = place.question().unwrap();
+            told.program(answer, &mut place.windlass(&["answer", &gate, "yes"]), 0, &copied);
+            told.program(resume, &mut place.windlass(&["resume"]), code, &copied);
+        }
+        told.seen = place.seen();
+        told
+    }
+
+    fn place(&self) -> PathBuf {
+        self.dir.path().join("place")
+    }
+
+    fn copy(&self, number: usize) -> PathBuf {
+        self.dir.path().join(format!("at-{number}"))
+    }
+
+    fn program(
+        &mut self,
+        program: &'static str,
+        command: &mut Command,
+        code: i32,
+        copied: &impl Fn(&Point) -> bool,
+    ) {
+        let socket = self.dir.path().join(program);
+        let ended = stopping(command, &socket, |thread, step, side| {
+            let number = self.points.len();
+            let point = Point { number, program, thread, step, side };
+            if copied(&point) {
+                copy(&self.place(), &self.copy(number));
+            }
+            self.points.push(point);
+        });
+        let (found, said) = ended;
+        assert_eq!(found, Some(code), "{program}: {said}");
+    }
+
+    /// Takes the copy of a point up, and says what was wrong with how it went on, and which entries the journal had.
+    fn take_up(&self, point: &Point) -> (Option<String>, usize) {
+        fs::remove_dir_all(self.place()).unwrap();
+        fs::rename(self.copy(point.number), self.place()).unwrap();
+        let place = Place::put_back(&self.place());
+        let entries = place.entries().len();
+        let wrong = match place.finish() {
+            Err(why) => Some(why),
+            Ok(()) => place.compare(&self.seen, 1),
+        };
+        (wrong, entries)
+    }
+}
+
+/// Runs a command and stands still at each of its failpoints: what is done then is told their thread, step and side.
+pub fn stopping(
+    command: &mut Command,
+    socket: &Path,
+    mut at: impl FnMut(String, String, String),
+) -> (Option<i32>, String) {
+    let listener = UnixListener::bind(socket).unwrap();
+    let child = command.env("WINDLASS_FAILPOINTS", socket).spawn().unwrap();
+    let (stream, _) = listener.accept().unwrap();
+    let mut lines = BufReader::new(stream.try_clone().unwrap());
+    let mut line = String::new();
+    while lines.read_line(&mut line).unwrap() > 0 {
+        let mut words = line.trim_end().split('\t').map(str::to_owned);
+        let mut word = || words.next().unwrap_or_default();
+        at(word(), word(), word());
+        line.clear();
+        // It may have ended by itself meanwhile.
+        let _ = (&stream).write_all(b"\n");
+    }
+    fs::remove_file(socket).unwrap();
+    ended(child.wait_with_output().unwrap())
+}
+
+fn copy(from: &Path, to: &Path) {
+    let status = Command::new("cp").arg("-a").arg(from).arg(to).status().unwrap();
+    assert!(status.success());
+}
+
+/// The effects of the definition: what they are and which stage they belong to, in its order.
+fn effects() -> Vec<Option<(String, String)>> {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/storm.toml");
+    let text = fs::read_to_string(fixture).unwrap();
+    let mut effects = Vec::new();
+    for part in text.split("\nstage").skip(1) {
+        let word = |line: &str| line.split('"').nth(1).map(str::to_owned);
+        let stage = word(part).unwrap();
+        let kinds = ["role", "checks", "read", "save", "land", "tell"];
+        let kind = kinds
+            .into_iter()
+            .find(|kind| part.lines().any(|line| line.split_whitespace().next() == Some(kind)));
+        effects.push(kind.map(|kind| (kind.to_owned(), stage)));
+    }
+    effects
+}
+
+/// Which effects are wanted, and which have reported, in a stretch of the journal.
+fn effects_in(whole: &[Value], from: usize, to: usize, event: &str) -> BTreeSet<(String, String)> {
+    let effects = effects();
+    // The stage that an effect belongs to is the one that its frame had entered last.
+    let mut stages = std::collections::BTreeMap::new();
+    let mut of_effect = std::collections::BTreeMap::new();
+    let mut found = BTreeSet::new();
+    for (at, entry) in whole.iter().enumerate() {
+        let kind = entry["event"].as_str().unwrap_or_default();
+        if kind == "entered" {
+            stages.insert(entry["frame"].to_string(), entry["stage"].as_u64().unwrap());
+        }
+        if kind == "wanted" {
+            let stage = stages[&entry["frame"].to_string()];
+            of_effect.insert(entry["effect"].to_string(), stage);
+        }
+        if kind == event && (from..to).contains(&at) {
+            let stage = of_effect[&entry["effect"].to_string()];
+            found.extend(effects[stage as usize].clone());
+        }
+    }
+    found
+}
+
+#[test]
+fn the_story_has_everything_in_it() {
+    let told = Told::new(|_| false);
+    let decisions = told.seen.decisions.join("\n");
+    assert_eq!(
+        told.seen.landings.lines().filter(|line| !line.starts_with("The person")).count(),
+        6
+    );
+    assert_eq!(told.seen.tally["worker again 3"], 1, "retries");
+    assert_eq!(told.seen.tally["worker broken 2"], 1, "a crash of an agent");
+    assert_eq!(told.seen.tally["worker clash 1"], 2, "a conflict that is resolved");
+    assert!(decisions.contains("\"event\":\"asked\""), "a gate: {decisions}");
+    let checkout = &told.seen.checkout;
+    assert!(checkout["clash.txt"].ends_with("both\n"), "{checkout:?}");
+    assert!(checkout["notes.md"].ends_with("two, not staged\n"), "{checkout:?}");
+    assert!(told.points.len() > 300, "{} points", told.points.len());
+}
+
+#[test]
+fn cut_off_while_a_conflict_is_put_into_the_lane_it_is_still_a_conflict() {
+    // The first time that a landing puts files into a lane is when the person's commit is in the way.
+    let first = std::cell::Cell::new(None);
+    let told = Told::new(|point| {
+        let here = point.thread == "land land" && point.step == "put.read-tree";
+        let here = here && point.side == "after" && first.get().is_none();
+        if here {
+            first.set(Some(point.number));
+        }
+        here
+    });
+    let (wrong, _) = told.take_up(&told.points[first.get().unwrap()]);
+    assert_eq!(wrong, None);
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn a_sample_of_the_copies_comes_to_the_same() {
+        let picked = Dice::new(0x5707).sample(900, 6);
+        let told = Told::new(|point| picked.contains(&point.number));
+        for point in told.points.iter().filter(|point| picked.contains(&point.number)) {
+            let (wrong, _) = told.take_up(point);
+            assert_eq!(wrong, None, "{}", point.name());
+        }
+    }
+
+    /// Every point, in as many parts as there are processors to do them; so many copies are kept at a time.
+    #[test]
+    #[ignore = "takes long: scripts/storm"]
+    fn every_copy_comes_to_the_same() {
+        const AT_ONCE: usize = 200;
+        let (part, parts) = part();
+        let mut results = Results::open(&format!("copies-{part}-of-{parts}"));
+        let mut wrong = Vec::new();
+        let mut tried = BTreeSet::new();
+        let (points, whole) = loop {
+            let copies = std::cell::Cell::new(0);
+            let told = Told::new(|Point { number, .. }| {
+                let number = *number;
+                let due = number % parts == part && !tried.contains(&number);
+                let due = due && !results.has_number(number) && copies.get() < AT_ONCE;
+                copies.set(copies.get() + usize::from(due));
+                due
+            });
+            let whole = Place::put_back(&told.place()).entries();
+            for point in &told.points {
+                if !told.copy(point.number).exists() {
+                    continue;
+                }
+                let (found, entries) = told.take_up(point);
+                results.add(&point.name(), found.as_deref(), entries);
+                tried.insert(point.number);
+                if let Some(found) = found {
+                    wrong.push(format!("{}: {found}", point.name()));
+                }
+            }
+            if copies.get() < AT_ONCE {
+                break (told.points.clone(), whole);
+            }
+        };
+        assert_eq!(wrong, Vec::<String>::new());
+        assert!(points.len() >= 300, "{} points", points.len());
+        let all: Vec<Results> =
+            (0..parts).map(|part| Results::open(&format!("copies-{part}-of-{parts}"))).collect();
+        let entries = |point: &Point| all.iter().find_map(|results| results.of(&point.name()));
+        if !points.iter().all(|point| entries(point).is_some()) {
+            // The other parts are still at it: whoever is last looks whether everything was covered.
+            return;
+        }
+        let covers = covers(&whole, &points, &entries);
+        for (kind, stage) in effects().into_iter().flatten() {
+            for side in ["before", "after"] {
+                let key = (kind.clone(), stage.clone(), side);
+                assert!(covers.contains(&key), "{key:?} is not among {covers:?}");
+            }
+        }
+    }
+
+    /// Each commit of the journal is a batch of entries: before the one that has an effect's report the effect is done
+    /// and nobody knows it; after the one that wants it, it is known and has not begun.
+    fn covers(
+        whole: &[Value],
+        points: &[Point],
+        entries: &impl Fn(&Point) -> Option<usize>,
+    ) -> BTreeSet<(String, String, &'static str)> {
+        let commits: Vec<&Point> = points.iter().filter(|point| point.step == "commit").collect();
+        let mut covers = BTreeSet::new();
+        for pair in commits.chunks(2) {
+            let [before, after] = pair else { panic!("{pair:?}") };
+            assert_eq!((&*before.side, &*after.side), ("before", "after"));
+            let (from, to) = (entries(before).unwrap(), entries(after).unwrap());
+            let with = |side| move |(kind, stage)| (kind, stage, side);
+            covers.extend(effects_in(whole, from, to, "wanted").into_iter().map(with("before")));
+            covers.extend(effects_in(whole, from, to, "reported").into_iter().map(with("after")));
+        }
+        covers
+    }
+}

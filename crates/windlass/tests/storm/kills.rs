@@ -1,0 +1,73 @@
+//! The story is killed at instants that nobody chose, several times over, and taken up again each time.
+
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use crate::place::{Place, Seen};
+use crate::results::Results;
+use crate::{Dice, part, whole};
+
+/// So many times is one story killed.
+const KILLS: u32 = 5;
+
+/// From the first instant of a story to about its end.
+const SPAN_MS: usize = 3_000;
+
+/// Tells a story, kills it now and then, and says what was wrong with how it ended.
+fn killed(whole: &Seen, seed: u64) -> Option<String> {
+    let mut dice = Dice::new(seed);
+    let dir = tempfile::tempdir().unwrap();
+    let place = Place::new(&dir.path().join("place"));
+    let mut kills = 0;
+    let finished = place.finish_with(|command| {
+        if kills == KILLS {
+            let mut command = command;
+            return Some(command.output().unwrap());
+        }
+        kills += 1;
+        kill_after(command, Duration::from_millis(dice.below(SPAN_MS / KILLS as usize) as u64))
+    });
+    match finished {
+        Err(why) => Some(why),
+        Ok(()) => place.compare(whole, KILLS),
+    }
+}
+
+/// `None` if it was killed before it ended by itself.
+fn kill_after(mut command: Command, instant: Duration) -> Option<Output> {
+    let mut child = command.spawn().unwrap();
+    std::thread::sleep(instant);
+    child.kill().unwrap();
+    let output = child.wait_with_output().unwrap();
+    output.status.code().is_some().then_some(output)
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn a_few_stories_that_are_killed_come_to_the_same() {
+        let whole = whole();
+        for seed in 1..=2 {
+            assert_eq!(killed(&whole, seed), None, "seed {seed}");
+        }
+    }
+
+    #[test]
+    #[ignore = "takes long: scripts/storm"]
+    fn five_hundred_kills_come_to_the_same() {
+        let (part, parts) = part();
+        let mut results = Results::open(&format!("kills-{part}-of-{parts}"));
+        let whole = whole();
+        let mut wrong = Vec::new();
+        for seed in (1..=500 / KILLS as usize).filter(|seed| seed % parts == part) {
+            let point = format!("{seed} seed");
+            if results.of(&point).is_none() {
+                let found = killed(&whole, seed as u64);
+                results.add(&point, found.as_deref(), 0);
+                wrong.extend(found.map(|found| format!("seed {seed}: {found}")));
+            }
+        }
+        assert_eq!(wrong, Vec::<String>::new());
+    }
+}

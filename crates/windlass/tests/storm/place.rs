@@ -1,0 +1,383 @@
+//! A place where the same story is told again and again: a repository with a person at work in it, agents that keep a
+//! tally, and a state directory. All of it is below one directory, so that it can be copied whole.
+//!
+//! The story has what can go wrong in it: `first` asks a person, `again` needs three attempts, `clash` meets a commit
+//! that touches the same file, `late` one that does not, `broken` an agent that falls over.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+const TASKS: [(&str, bool); 5] =
+    [("first", true), ("again", false), ("clash", false), ("late", false), ("broken", false)];
+
+/// Who works here. What a person does meanwhile is asked for over a socket: they are not to be killed with the agent.
+const AGENT: &str = r#"#!/bin/bash
+cat > /dev/null
+here="$(dirname "$0")"
+echo "$WINDLASS_ROLE $WINDLASS_UNIT $WINDLASS_ATTEMPT" >> "$here/tally"
+person() {
+  exec 3<> "/dev/tcp/127.0.0.1/$(cat "$here/port")"
+  echo "$1" >&3
+  read -r _ <&3
+}
+file="$WINDLASS_UNIT.txt"
+verdict=done
+case "$WINDLASS_ROLE $WINDLASS_UNIT $WINDLASS_ATTEMPT" in
+  "worker again 1") echo bad > "$file" ;;
+  "worker again 2") echo good > "$file" ;;
+  "worker again 3") echo better > "$file" ;;
+  "worker broken 1") echo half > "$file"; exit 3 ;;
+  "worker clash "*) if [ -e "$file" ]; then echo both > "$file"; else echo ours > "$file"; fi ;;
+  worker*) echo good > "$file" ;;
+  "reviewer again 1") verdict=blocking ;;
+  "reviewer clash 1") person clash; verdict=clear ;;
+  "reviewer late 1") person late; verdict=clear ;;
+  reviewer*) verdict=clear ;;
+esac
+echo "{\"verdict\":\"$verdict\",\"cost_usd\":0.01,\"tokens\":10}"
+"#;
+
+/// What is cut off has cost nobody knows what, and is charged as much as it may have cost: so that must not be much.
+const CONFIG: &str = "[agents.stand-in]\nkind = 'command'\ncommand = ['stand-in']\n\
+                      [roles]\ndefault = 'stand-in'\n[checks]\ntest = 'sh test.sh'\n\
+                      [budget]\ninvocation = { dollars = 0.1 }\nrequest = { dollars = 0.02 }\n";
+
+/// Red while a file says that it is bad or bears the marks of a conflict.
+const TEST: &str = "! grep -qsE 'bad|half|^[<>=]{7}' *.txt\n";
+
+/// The place.
+pub struct Place {
+    /// Where the agent is, and its tally.
+    pub dir: PathBuf,
+    /// Where the repository and the state are: the same directory, unless a test is about its disk.
+    disk: PathBuf,
+}
+
+impl Place {
+    /// Sets the scene in an empty directory.
+    pub fn new(dir: &Path) -> Place {
+        Place::on_disk(dir, dir)
+    }
+
+    /// Sets the scene in an empty directory, with the repository and the state below another one.
+    pub fn on_disk(dir: &Path, disk: &Path) -> Place {
+        let place = Place { dir: dir.to_owned(), disk: disk.to_owned() };
+        let repo = place.repo();
+        fs::create_dir_all(dir).unwrap();
+        fs::create_dir_all(&repo).unwrap();
+        place.git(&["init", "-q", "-b", "main"]);
+        place.git(&["config", "user.name", "Ada"]);
+        place.git(&["config", "user.email", "ada@example.org"]);
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+        fs::copy(fixtures.join("storm.toml"), repo.join("flow.toml")).unwrap();
+        fs::copy(fixtures.join("storm-catalogue.toml"), repo.join("catalogue.toml")).unwrap();
+        let tasks: String = TASKS
+            .iter()
+            .map(|(id, careful)| format!("[[task]]\nid = '{id}'\ncareful = {careful}\n"))
+            .collect();
+        fs::write(repo.join("tasks.toml"), tasks).unwrap();
+        fs::write(repo.join("test.sh"), TEST).unwrap();
+        fs::write(repo.join("notes.md"), "one\n").unwrap();
+        fs::write(repo.join("staged.md"), "one\n").unwrap();
+        let agent = dir.join("stand-in");
+        fs::write(&agent, AGENT).unwrap();
+        fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(repo.join("windlass.toml"), CONFIG).unwrap();
+        place.git(&["add", "-A"]);
+        place.git(&["commit", "-qm", "Start"]);
+        // The person has things lying about, of every kind.
+        fs::write(repo.join("notes.md"), "stashed\n").unwrap();
+        place.git(&["stash", "-q"]);
+        place.git(&["branch", "other"]);
+        fs::write(repo.join("notes.md"), "two, not staged\n").unwrap();
+        fs::write(repo.join("staged.md"), "two, staged\n").unwrap();
+        place.git(&["add", "staged.md"]);
+        fs::write(repo.join("mine.md"), "not in git\n").unwrap();
+        fs::write(dir.join("tally"), "").unwrap();
+        place.person_sits_here();
+        place
+    }
+
+    /// A copy of the whole directory that was put in its place.
+    pub fn put_back(dir: &Path) -> Place {
+        let place = Place { dir: dir.to_owned(), disk: dir.to_owned() };
+        place.person_sits_here();
+        place
+    }
+
+    pub fn repo(&self) -> PathBuf {
+        self.disk.join("repo")
+    }
+
+    /// The person commits when they are asked to, once.
+    fn person_sits_here(&self) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        fs::write(self.dir.join("port"), format!("{port}\n")).unwrap();
+        let repo = self.repo();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                // Whoever asked may have been killed meanwhile.
+                let _ = asked_for(&repo, stream);
+            }
+        });
+    }
+
+    pub fn git(&self, args: &[&str]) -> String {
+        git(&self.repo(), args)
+    }
+
+    pub fn windlass(&self, args: &[&str]) -> Command {
+        let path = std::env::var_os("PATH").unwrap();
+        let path = std::iter::once(self.dir.clone()).chain(std::env::split_paths(&path));
+        let path = std::env::join_paths(path).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+        command
+            .args(args)
+            .current_dir(self.repo())
+            .env("WINDLASS_STATE_DIR", self.disk.join("state"))
+            .env("USER", "ada")
+            .env("PATH", path)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    pub fn start(&self) -> Command {
+        self.windlass(&["run", "flow.toml", "--catalogue", "catalogue.toml"])
+    }
+
+    /// The open question, if there is one.
+    pub fn question(&self) -> Option<String> {
+        let output = self.windlass(&["gates", "--json"]).output().unwrap();
+        let gates: Value = serde_json::from_slice(&output.stdout).ok()?;
+        let gate = gates["gates"].as_array()?.first()?;
+        Some(gate["id"].as_str()?.to_owned())
+    }
+
+    /// Goes on from wherever the story was left, until it is over: starts or resumes, and answers what is asked.
+    pub fn finish(&self) -> Result<(), String> {
+        self.finish_with(|mut command| Some(command.output().unwrap()))
+    }
+
+    /// The same, with each start done by somebody who may come to nothing: then it is tried again.
+    pub fn finish_with(
+        &self,
+        mut tell: impl FnMut(Command) -> Option<Output>,
+    ) -> Result<(), String> {
+        let mut said = String::new();
+        // Two answers and what comes before and after them; anything more is going round in circles.
+        let mut rounds = 0;
+        while rounds < 6 {
+            let goes_on = match self.runs()?.as_slice() {
+                [] => self.start(),
+                [run] if run["standing"] == "done" => return Ok(()),
+                _ => self.windlass(&["resume"]),
+            };
+            let Some(output) = tell(goes_on) else { continue };
+            rounds += 1;
+            let (code, text) = ended(output);
+            match code {
+                Some(0) => {}
+                Some(8) => {
+                    let gate = self.question().ok_or_else(|| format!("no question: {text}"))?;
+                    let answer = self.windlass(&["answer", &gate, "yes"]).output().unwrap();
+                    let (code, text) = ended(answer);
+                    if code != Some(0) {
+                        return Err(format!("the answer was not taken: {text}"));
+                    }
+                }
+                _ => return Err(format!("it came to {code:?}: {text}")),
+            }
+            said = text;
+        }
+        Err(format!("it does not come to an end: {said}"))
+    }
+
+    /// Whether the story, over now, was the same, though some were cut off; and nobody may be left.
+    pub fn compare(&self, whole: &Seen, cut_off: u32) -> Option<String> {
+        let left = self.processes();
+        self.seen()
+            .differs(whole, cut_off)
+            .or_else(|| (!left.is_empty()).then(|| format!("still there: {left:?}")))
+    }
+
+    fn runs(&self) -> Result<Vec<Value>, String> {
+        let output = self.windlass(&["status", "--all", "--json"]).output().unwrap();
+        let (code, text) = (output.status.code(), String::from_utf8_lossy(&output.stderr));
+        if code != Some(0) {
+            return Err(format!("status came to {code:?}: {text}"));
+        }
+        let status: Value = serde_json::from_slice(&output.stdout).unwrap();
+        Ok(status["runs"].as_array().unwrap().clone())
+    }
+
+    /// What the journal holds.
+    pub fn entries(&self) -> Vec<Value> {
+        let log = self.windlass(&["log", "--json"]).output().unwrap();
+        let log = String::from_utf8(log.stdout).unwrap();
+        log.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Everything that must be the same however the story was told.
+    pub fn seen(&self) -> Seen {
+        let mut decisions = Vec::new();
+        for entry in &self.entries() {
+            let kind = entry["event"].as_str().unwrap_or_default();
+            if ["moved", "asked", "answered", "unit_started", "ended"].contains(&kind) {
+                let mut entry = entry.clone();
+                let fields = entry.as_object_mut().unwrap();
+                // When it was, and what stands in a digest of what was shown.
+                for field in ["seq", "at", "shown"] {
+                    fields.remove(field);
+                }
+                decisions.push(entry.to_string());
+            }
+        }
+        let mut tally = BTreeMap::new();
+        for line in fs::read_to_string(self.dir.join("tally")).unwrap().lines() {
+            *tally.entry(line.to_owned()).or_insert(0) += 1;
+        }
+        Seen {
+            tree: self.git(&["grep", "", "main", "--", "*.txt", "tasks.toml"]),
+            landings: self.git(&["log", "--first-parent", "--format=%s", "main"]),
+            decisions,
+            tally,
+            checkout: self.checkout(),
+        }
+    }
+
+    /// The person's own: files with their modes, what is staged, stashed and checked out, other branches, settings.
+    fn checkout(&self) -> BTreeMap<String, String> {
+        let repo = self.repo();
+        let mut all = BTreeMap::new();
+        for entry in fs::read_dir(&repo).unwrap().flatten() {
+            let name = entry.file_name().into_string().unwrap();
+            if name != ".git" {
+                let mode = entry.metadata().unwrap().permissions().mode();
+                all.insert(name, format!("{mode:o} {}", fs::read_to_string(entry.path()).unwrap()));
+            }
+        }
+        let mut say = |name: &str, args: &[&str]| all.insert(name.to_owned(), self.git(args));
+        say("(index)", &["ls-files", "-s"]);
+        say("(status)", &["status", "--porcelain"]);
+        say("(stash)", &["stash", "list", "--format=%H"]);
+        say("(head)", &["symbolic-ref", "HEAD"]);
+        say("(refs)", &["for-each-ref", "--format=%(refname)"]);
+        say("(other)", &["rev-parse", "other"]);
+        all.insert("(config)".into(), fs::read_to_string(repo.join(".git/config")).unwrap());
+        let left: Vec<_> = fs::read_dir(repo.join(".git"))
+            .unwrap()
+            .flatten()
+            .map(|entry| entry.file_name().into_string().unwrap())
+            .filter(|name| name.ends_with(".lock"))
+            .collect();
+        all.insert("(locks)".into(), format!("{left:?}"));
+        all
+    }
+
+    /// Processes that were started here and still live.
+    pub fn processes(&self) -> Vec<String> {
+        let here = self.dir.to_str().unwrap();
+        let mut found = Vec::new();
+        for entry in fs::read_dir("/proc").unwrap().flatten() {
+            let of = |name: &str| {
+                let bytes = fs::read(entry.path().join(name)).unwrap_or_default();
+                String::from_utf8_lossy(&bytes).into_owned()
+            };
+            let own = entry.file_name().to_str() == Some(&std::process::id().to_string());
+            let ours = of("environ").contains(here) || of("cmdline").contains(here);
+            if ours && !own && !of("stat").contains(") Z ") && !of("stat").is_empty() {
+                found.push(of("cmdline").replace('\0', " "));
+            }
+        }
+        found
+    }
+}
+
+fn asked_for(repo: &Path, stream: TcpStream) -> std::io::Result<()> {
+    let mut line = String::new();
+    BufReader::new(stream.try_clone()?).read_line(&mut line)?;
+    let what = line.trim();
+    let subject = format!("The person's own: {what}");
+    let done = git(repo, &["log", "--format=%s", "main"]).lines().any(|line| line == subject);
+    if !done {
+        let file = if what == "clash" { "clash.txt" } else { "elsewhere.txt" };
+        fs::write(repo.join(file), "theirs\n")?;
+        git(repo, &["add", file]);
+        git(repo, &["commit", "-qm", &subject, "--", file]);
+    }
+    (&stream).write_all(b"ok\n")
+}
+
+fn git(repo: &Path, args: &[&str]) -> String {
+    let mut command = Command::new("git");
+    for date in ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"] {
+        command.env(date, "1700000000 +0000");
+    }
+    let output = command.args(args).current_dir(repo).output().unwrap();
+    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// The exit code, and what was said on standard error.
+pub fn ended(output: Output) -> (Option<i32>, String) {
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// What is left of a story when it is over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seen {
+    pub tree: String,
+    pub landings: String,
+    pub decisions: Vec<String>,
+    pub tally: BTreeMap<String, u32>,
+    pub checkout: BTreeMap<String, String>,
+}
+
+impl Seen {
+    /// What is wrong with this one, when that one is how it should be: everything is the same, but the agents that
+    /// were at work when it was cut off may have been asked once more.
+    pub fn differs(&self, whole: &Seen, cut_off: u32) -> Option<String> {
+        if self.tree != whole.tree {
+            return Some(format!("this has landed:\n{}\nnot:\n{}", self.tree, whole.tree));
+        }
+        if self.landings != whole.landings {
+            return Some(format!("landed:\n{}\nnot:\n{}", self.landings, whole.landings));
+        }
+        if self.decisions != whole.decisions {
+            let pairs = self.decisions.iter().zip(&whole.decisions);
+            let first = pairs.clone().position(|(one, other)| one != other);
+            let at = first.unwrap_or(self.decisions.len().min(whole.decisions.len()));
+            let (one, other) = (self.decisions.get(at), whole.decisions.get(at));
+            return Some(format!("decision {at} is {one:?}, not {other:?}"));
+        }
+        if self.checkout != whole.checkout {
+            let differ =
+                whole.checkout.iter().filter(|(name, is)| self.checkout.get(*name) != Some(is));
+            let differ: Vec<_> =
+                differ.map(|(name, is)| (name, self.checkout.get(name), is)).collect();
+            return Some(format!("the person's own differs: {differ:?}"));
+        }
+        let mut more = 0;
+        for (asked, times) in &self.tally {
+            let once = whole.tally.get(asked).copied().unwrap_or(0);
+            if once == 0 || *times < once {
+                return Some(format!("`{asked}` was asked {times} times, not {once}"));
+            }
+            more += times - once;
+        }
+        if let Some(missing) = whole.tally.keys().find(|asked| !self.tally.contains_key(*asked)) {
+            return Some(format!("`{missing}` was never asked"));
+        }
+        (more > cut_off).then(|| format!("{more} were asked again: {:?}", self.tally))
+    }
+}

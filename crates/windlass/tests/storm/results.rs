@@ -1,0 +1,77 @@
+//! What was seen, a line for each point: written as it is seen, read again when a storm is taken up.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+pub struct Results {
+    path: PathBuf,
+    commit: String,
+    /// The points where nothing was wrong, with how many entries the journal had there.
+    passed: BTreeMap<String, usize>,
+}
+
+impl Results {
+    /// Takes a file of results up. What was seen at another commit, or of another program, does not count.
+    pub fn open(name: &str) -> Results {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let dir = root.join("target/storm");
+        fs::create_dir_all(&dir).unwrap();
+        let git = |args: &[&str]| {
+            let output = Command::new("git").args(args).current_dir(&root).output().unwrap();
+            String::from_utf8(output.stdout).unwrap().trim().to_owned()
+        };
+        let dirty = if git(&["status", "--porcelain"]).is_empty() { "" } else { "+changes" };
+        let program = fs::read(env!("CARGO_BIN_EXE_windlass")).unwrap();
+        let commit = format!("{}{dirty} {:016x}", git(&["rev-parse", "HEAD"]), digest(&program));
+        let path = dir.join(format!("{name}.jsonl"));
+        let mut passed = BTreeMap::new();
+        for line in fs::read_to_string(&path).unwrap_or_default().lines() {
+            let line: Value = serde_json::from_str(line).unwrap_or_default();
+            if line["commit"] == commit.as_str()
+                && line["wrong"].is_null()
+                && let Some(point) = line["point"].as_str()
+            {
+                let entries = line["entries"].as_u64().unwrap_or_default();
+                passed.insert(point.to_owned(), entries as usize);
+            }
+        }
+        Results { path, commit, passed }
+    }
+
+    /// How many entries the journal had at a point where nothing was wrong.
+    pub fn of(&self, point: &str) -> Option<usize> {
+        self.passed.get(point).copied()
+    }
+
+    /// Whether nothing was wrong at the point of this number.
+    pub fn has_number(&self, number: usize) -> bool {
+        let number = format!("{number} ");
+        self.passed
+            .range(number.clone()..)
+            .next()
+            .is_some_and(|(name, _)| name.starts_with(&number))
+    }
+
+    /// Writes down how it was at a point.
+    pub fn add(&mut self, point: &str, wrong: Option<&str>, entries: usize) {
+        let line =
+            json!({ "point": point, "entries": entries, "commit": self.commit, "wrong": wrong });
+        let file = fs::OpenOptions::new().append(true).create(true).open(&self.path);
+        writeln!(file.unwrap(), "{line}").unwrap();
+        if wrong.is_none() {
+            self.passed.insert(point.to_owned(), entries);
+        }
+    }
+}
+
+/// FNV-1a: it only has to tell one build from the next.
+fn digest(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}
