@@ -6,6 +6,8 @@
 
 use std::path::PathBuf;
 
+use windlass_core::run::Reported;
+
 use crate::{Agent, Answer, Ask, Output, Program, environment};
 
 /// A program of the person's own.
@@ -15,6 +17,8 @@ pub struct CommandAgent {
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<String>,
+    /// It costs nothing: what it says nothing about, it has not used.
+    pub free: bool,
 }
 
 impl Agent for CommandAgent {
@@ -28,6 +32,47 @@ impl Agent for CommandAgent {
     }
 
     fn answer(&self, ask: &Ask<'_>, output: &Output<'_>) -> Answer {
-        Answer::read(output, ask.reporter)
+        let mut answer = Answer::read(output, ask.reporter);
+        if self.free {
+            let none = |figure| match figure {
+                Reported::Unknown => Reported::Known(0),
+                known => known,
+            };
+            answer.usage.cost = none(answer.usage.cost);
+            answer.usage.tokens = none(answer.usage.tokens);
+        }
+        answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_core::lang::Reporter;
+
+    use super::*;
+    use crate::Stopped;
+
+    #[test]
+    fn an_agent_without_cost_has_used_what_it_says_and_else_nothing() {
+        let reporter = Reporter { verdicts: vec!["done".into()], ..Reporter::default() };
+        let ask = Ask {
+            role: "worker",
+            reporter: &reporter,
+            unit: None,
+            attempt: 1,
+            run: "r",
+            prompt: "",
+            lane: std::path::Path::new("/"),
+        };
+        let used = |free, stdout: &str| {
+            let agent = CommandAgent { program: "x".into(), args: Vec::new(), free };
+            let output = Output { stopped: Stopped::Exited(0), stdout: stdout.as_bytes() };
+            let usage = agent.answer(&ask, &output).usage;
+            (usage.cost, usage.tokens)
+        };
+        let (known, unknown) = (Reported::Known, Reported::Unknown);
+        assert_eq!(used(true, r#"{"verdict":"done"}"#), (known(0), known(0)));
+        assert_eq!(used(true, r#"{"verdict":"done","tokens":7}"#), (known(0), known(7)));
+        assert_eq!(used(false, r#"{"verdict":"done"}"#), (unknown, unknown));
     }
 }

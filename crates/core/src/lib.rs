@@ -9,6 +9,7 @@
 
 pub mod expr;
 pub mod lang;
+pub mod path;
 pub mod run;
 pub mod value;
 pub mod workflow;

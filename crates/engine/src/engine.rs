@@ -17,6 +17,7 @@ use crate::clock::{Clock, wall_ms};
 use crate::entry::{Entry, Note, Noted, Unreadable};
 use crate::gate;
 use crate::message::{Done, Face, Hands, Message, Paper, Patience, Trouble};
+use crate::shop::Desk;
 
 /// So many entries between two snapshots.
 const SNAPSHOT_EVERY: u64 = 500;
@@ -66,6 +67,8 @@ pub struct Engine<'j> {
     /// What is not written down yet.
     batch: Vec<Entry>,
     blobs: Vec<Vec<u8>>,
+    /// Where that lies meanwhile.
+    desks: Vec<Desk>,
 }
 
 /// The name of the form that snapshots have: another version of a run is another form.
@@ -119,6 +122,7 @@ impl<'j> Engine<'j> {
             clock: Clock::from(at),
             batch: Vec::new(),
             blobs: Vec::new(),
+            desks: Vec::new(),
         })
     }
 
@@ -172,6 +176,7 @@ impl<'j> Engine<'j> {
             clock: Clock::from(last),
             batch: Vec::new(),
             blobs: Vec::new(),
+            desks: Vec::new(),
         })
     }
 
@@ -267,6 +272,7 @@ impl<'j> Engine<'j> {
         }
         self.journal.commit(&batch)?;
         self.entries += count;
+        self.desks.clear();
         for entry in std::mem::take(&mut self.batch) {
             face.entry(&entry, &self.run);
         }
@@ -382,6 +388,7 @@ impl<'j> Engine<'j> {
         in_flight.remove(&id);
         // What was cancelled may still report: the core calls that stale, and its notes are worth keeping.
         self.note(done.paper);
+        self.desks.extend(done.desk);
         let _stale = self.decide(Input::Report(done.report));
     }
 

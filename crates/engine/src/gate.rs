@@ -1,7 +1,7 @@
 //! Gates: what a person is shown, which goes on record with their answer, and what they changed by hand meanwhile.
 
 use windlass_core::run::{OpenGate, Stamp, Subject};
-use windlass_repo::{Oid, Store};
+use windlass_repo::{Lane, Oid, Store};
 
 use crate::entry::Note;
 use crate::message::{Paper, Trouble};
@@ -37,8 +37,8 @@ pub fn by_hand(
     base: &Oid,
     since: Stamp,
 ) -> Result<Option<(Subject, Paper)>, Trouble> {
-    let owner = Some((run.to_owned(), unit.to_owned()));
-    let Some(found) = store.lanes()?.into_iter().find(|lane| lane.owner == owner) else {
+    let ours = |lane: &Lane| lane.run == run && lane.unit == unit;
+    let Some(found) = store.pool()?.into_iter().filter_map(|pooled| pooled.lane).find(ours) else {
         return Ok(None);
     };
     let lane = store.ensure_lane(found.number, base, run, unit, when(since))?;

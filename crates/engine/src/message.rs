@@ -9,6 +9,7 @@ use windlass_core::run::{
 
 use crate::books::Books;
 use crate::entry::{Entry, Note};
+use crate::shop::Desk;
 
 /// What reaches the loop.
 #[derive(Debug)]
@@ -50,6 +51,8 @@ pub struct Done {
     pub report: Report,
     /// What to write down with it.
     pub paper: Paper,
+    /// Where it lies until it is written down.
+    pub desk: Option<Desk>,
 }
 
 /// What an effect could not do because of the world around it: not the agent's doing and not the work's.

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
-use windlass_core::run::{EffectId, Run, Stamp};
+use windlass_core::run::{Run, Stamp};
 use windlass_process::{Child, Command, Ending, Env, Finished, Limits, Output, Spawner, Stdin};
 use windlass_repo::{Call, CleanCheckout, Lane, Oid, Store, When};
 use windlass_sources::Reader;
@@ -38,6 +38,8 @@ pub struct Shop {
     pub lanes: Mutex<LaneTable>,
     /// Clean checkouts in use.
     pub benches: Mutex<BTreeSet<u32>>,
+    /// Desks in use.
+    pub desks_in_use: Arc<Mutex<BTreeSet<u32>>>,
     /// One who changes a lane has it alone; those who only look may look together. Who comes after one that was
     /// stopped waits until that one is really gone.
     pub turns: Mutex<BTreeMap<Option<u32>, Arc<RwLock<()>>>>,
@@ -55,10 +57,10 @@ impl LaneTable {
     /// The table as the pool stands: what this run's units have stays theirs, and what other runs have is not touched.
     pub fn of(store: &Store, run: &Run) -> Result<Self, Trouble> {
         let mut table = LaneTable::default();
-        for lane in store.lanes()? {
+        for lane in store.pool()? {
             table.next = table.next.max(lane.number + 1);
-            match lane.owner {
-                Some((owner, unit)) if owner == run.id() => {
+            match lane.lane {
+                Some(Lane { run: owner, unit, .. }) if owner == run.id() => {
                     let own = run.unit_named(&unit).map(|unit| unit.lane);
                     let own = if unit == RUN_ITSELF { Some(None) } else { own };
                     match own {
@@ -104,6 +106,29 @@ impl Drop for Bench<'_> {
     }
 }
 
+/// A desk in use; it is free again when this is dropped.
+#[derive(Debug)]
+pub struct Desk {
+    in_use: Arc<Mutex<BTreeSet<u32>>>,
+    number: u32,
+    /// The file.
+    pub path: PathBuf,
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        lock(&self.in_use).remove(&self.number);
+    }
+}
+
+/// The first number that is not in use; now it is.
+fn first_free(used: &Mutex<BTreeSet<u32>>) -> u32 {
+    let mut used = lock(used);
+    let free = (0..).find(|number| !used.contains(number)).unwrap_or_default();
+    used.insert(free);
+    free
+}
+
 impl Shop {
     /// The lane of a unit (of the run itself without one), standing on this commit if it is new.
     pub fn lane(
@@ -128,16 +153,11 @@ impl Shop {
     ///
     /// When a lane cannot be dealt with. What is in it is safe.
     pub fn tidy_up(&self, now: Stamp) -> Result<(), Trouble> {
-        for state in self.store.lanes()? {
-            if let Some((run, unit)) = &state.owner
-                && *run == self.run
-            {
-                let lane =
-                    self.store.ensure_lane(state.number, &state.base, run, unit, when(now))?;
-                self.store.release(&lane, when(now))?;
-            }
+        let pool = self.store.pool()?.into_iter();
+        for lane in pool.filter_map(|pooled| pooled.lane).filter(|lane| lane.run == self.run) {
+            self.store.release(&lane, when(now))?;
         }
-        let desks = self.dir.join("effects").join(&self.run);
+        let desks = self.desks();
         match std::fs::remove_dir_all(&desks) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(Trouble::io("tidy up", &desks, &error))
@@ -148,12 +168,7 @@ impl Shop {
 
     /// A clean checkout of a commit.
     pub fn bench(&self, commit: &Oid) -> Result<Bench<'_>, Trouble> {
-        let number = {
-            let mut used = lock(&self.benches);
-            let free = (0..).find(|number| !used.contains(number)).unwrap_or_default();
-            used.insert(free);
-            free
-        };
+        let number = first_free(&self.benches);
         match self.store.checkout(number, commit) {
             Ok(checkout) => Ok(Bench { shop: self, checkout }),
             Err(error) => {
@@ -163,9 +178,18 @@ impl Shop {
         }
     }
 
-    /// A directory for what an effect is about to report.
-    pub fn desk(&self, effect: EffectId) -> PathBuf {
-        self.dir.join("effects").join(&self.run).join(effect.0.to_string())
+    /// Where desks stand: what effects are about to report lies there.
+    pub fn desks(&self) -> PathBuf {
+        self.dir.join("effects").join(&self.run)
+    }
+
+    /// A desk of one's own. Like lanes they are used again: making a file costs more than writing it.
+    pub fn desk(&self) -> Result<Desk, Trouble> {
+        let desks = self.desks();
+        std::fs::create_dir_all(&desks).map_err(|error| Trouble::io("make", &desks, &error))?;
+        let number = first_free(&self.desks_in_use);
+        let in_use = self.desks_in_use.clone();
+        Ok(Desk { in_use, number, path: desks.join(number.to_string()) })
     }
 
     /// Has something written down, and goes on.

@@ -169,15 +169,19 @@ impl fmt::Debug for Git {
 }
 
 impl Git {
-    /// Looks for git and asks it for its version.
+    /// Looks for git.
     pub fn find(run: Arc<dyn Run>, host: Host) -> Result<Git, GitError> {
         let program = on_path(&host.path).ok_or(GitError::Missing)?;
-        let git = Git { run, program, host: Arc::new(host) };
-        let said = git.call("version", &Place::nowhere()).args(["--version"]).ok()?;
+        Ok(Git { run, program, host: Arc::new(host) })
+    }
+
+    /// Asks it for its version: one that is too old will do for a look around, and for nothing else.
+    pub fn new_enough(&self) -> Result<(), GitError> {
+        let said = self.call("version", &Place::nowhere()).args(["--version"]).ok()?;
         let said = String::from_utf8_lossy(&said).trim().to_owned();
         match version(&said) {
-            Some(version) if version >= OLDEST => Ok(git),
-            _ => Err(GitError::TooOld { program: git.program, found: said }),
+            Some(version) if version >= OLDEST => Ok(()),
+            _ => Err(GitError::TooOld { program: self.program.clone(), found: said }),
         }
     }
 
@@ -413,11 +417,13 @@ mod tests {
         assert!(matches!(missing, GitError::Missing), "{missing}");
         let path = env::var("PATH").unwrap();
         for old in ["git version 2.37.9", "git version 1.99.0", "gut version 3.0.0", ""] {
-            let error = Git::find(Arc::new(Says(old)), host(&path)).unwrap_err();
+            let git = Git::find(Arc::new(Says(old)), host(&path)).unwrap();
+            let error = git.new_enough().unwrap_err();
             assert!(matches!(error, GitError::TooOld { .. }), "{old}: {error}");
         }
         for new in ["git version 2.38.0", "git version 2.47.3 (Apple Git-1)", "git version 3.0.1"] {
-            assert!(Git::find(Arc::new(Says(new)), host(&path)).is_ok(), "{new}");
+            let git = Git::find(Arc::new(Says(new)), host(&path)).unwrap();
+            assert!(git.new_enough().is_ok(), "{new}");
         }
     }
 

@@ -46,6 +46,25 @@ pub struct Lane {
     pub fresh: bool,
 }
 
+/// A lane of the pool, as its record has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pooled {
+    /// Its number.
+    pub number: u32,
+    /// The work tree.
+    pub work: PathBuf,
+    /// The lane that it is, if anybody uses it.
+    pub lane: Option<Lane>,
+    /// The commit it stands on.
+    pub base: Oid,
+    /// The commit that holds what was in it when it was looked at last.
+    pub commit: Oid,
+    /// Whether it is being turned into something else.
+    pending: bool,
+    /// The ref that its last edits were set aside under, if they were.
+    pub saved: Option<String>,
+}
+
 /// How a lane of the pool stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneState {
@@ -57,6 +76,8 @@ pub struct LaneState {
     pub owner: Option<(String, String)>,
     /// The commit it stands on.
     pub base: Oid,
+    /// The commit that holds what was in it when it was looked at last.
+    pub commit: Oid,
     /// Whether it holds something that was not recorded yet.
     pub dirty: bool,
     /// The ref that its last edits were set aside under, if they were.
@@ -435,28 +456,36 @@ impl Store {
         Ok(saved)
     }
 
-    /// All lanes of the pool.
-    pub fn lanes(&self) -> Result<Vec<LaneState>, RepoError> {
+    /// All lanes of the pool, as their records have them.
+    pub fn pool(&self) -> Result<Vec<Pooled>, RepoError> {
         let dir = self.dir.join("lanes");
         let entries = fs::read_dir(&dir).doing("read", &dir)?.flatten();
         let mut numbers: Vec<u32> =
             entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
         numbers.sort_unstable();
-        let state = |number| -> Result<Option<LaneState>, RepoError> {
+        let mut pool = Vec::new();
+        for number in numbers {
             let home = self.lane_home(number);
-            let Some(record) = read_record(&home)? else { return Ok(None) };
-            let work = self.lane_work(number);
-            Ok(Some(LaneState {
-                number,
-                dirty: record.pending.is_none() && work.is_dirty()?,
-                owner: record.owner.map(|owner| (owner.run, owner.unit)),
-                base: record.base,
-                saved: record.saved,
-                bytes: bytes_below(&home),
-                work: work.dir,
-            }))
+            if let Some(Record { owner, base, commit, pending, saved, .. }) = read_record(&home)? {
+                let lane = owner.as_ref().map(|owner| self.lane(number, owner, &base));
+                let work = self.lane_work(number).dir;
+                let pending = pending.is_some();
+                pool.push(Pooled { number, work, lane, base, commit, pending, saved });
+            }
+        }
+        Ok(pool)
+    }
+
+    /// All lanes of the pool, each looked at.
+    pub fn lanes(&self) -> Result<Vec<LaneState>, RepoError> {
+        let look = |pooled: Pooled| -> Result<LaneState, RepoError> {
+            let Pooled { number, work, lane, base, commit, pending, saved } = pooled;
+            let dirty = !pending && self.lane_work(number).is_dirty()?;
+            let owner = lane.map(|lane| (lane.run, lane.unit));
+            let bytes = bytes_below(&self.lane_home(number));
+            Ok(LaneState { number, work, owner, base, commit, dirty, saved, bytes })
         };
-        numbers.into_iter().filter_map(|number| state(number).transpose()).collect()
+        self.pool()?.into_iter().map(look).collect()
     }
 }
 

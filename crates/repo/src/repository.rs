@@ -23,7 +23,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::{OsStr, OsString},
     fs,
-    os::unix::ffi::{OsStrExt, OsStringExt},
+    os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -36,6 +36,7 @@ use crate::{
     name::Branch,
     oid::Oid,
     person::Person,
+    work::as_path,
 };
 
 /// The ref our notes are under.
@@ -98,49 +99,59 @@ pub(crate) struct Config {
 }
 
 impl Repository {
-    /// Finds the repository that a path is in.
+    /// Finds the repository that a path is in, without asking whether anything can be done with it.
     pub fn find(git: &Git, path: &Path) -> Result<Repository, RepoError> {
         let path = path.canonicalize().doing("found", path)?;
         let here = Place { dir: path.clone(), theirs: true, ..Place::default() };
-        let flags = git
-            .call("find.flags", &here)
-            .args(["rev-parse", "--is-bare-repository", "--is-inside-work-tree"])
-            .args(["--is-shallow-repository", "--show-object-format"])
-            .ok()
-            .map_err(|error| not_found(&path, error))?;
-        let flags = String::from_utf8_lossy(&flags).into_owned();
-        let mut flags = flags.lines();
-        let mut flag = || flags.next() == Some("true");
-        let (bare, inside, shallow) = (flag(), flag(), flag());
-        let format = flags.next().unwrap_or_default().to_owned();
-        if bare {
+        let flags = ["--is-bare-repository", "--is-inside-work-tree", "--show-object-format"];
+        let places = ["--show-toplevel", "--git-dir", "--git-common-dir"];
+        let call = || {
+            let call = git.call("find.place", &here).args(["rev-parse", "--path-format=absolute"]);
+            call.args(flags).args(places)
+        };
+        let said = call().output()?;
+        let lines: Vec<&[u8]> = said.stdout.split(|b| *b == b'\n').collect();
+        let flag = |at: usize| lines.get(at).is_some_and(|line| line == b"true");
+        if flag(0) {
             return Err(RepoError::Bare { path });
         }
-        if !inside {
+        if lines.get(1).is_some_and(|inside| *inside == b"false") {
             return Err(RepoError::NotARepository { path });
         }
-        // One call each: a path may have a line break in it.
-        let ask = |what: &str| -> Result<PathBuf, RepoError> {
-            let call = git.call("find.path", &here);
-            let mut said = call.args(["rev-parse", "--path-format=absolute", what]).ok()?;
-            said.pop();
-            Ok(OsString::from_vec(said).into())
-        };
-        let repository = Repository {
-            git: git.clone(),
-            top: ask("--show-toplevel")?,
-            git_dir: ask("--git-dir")?,
-            common_dir: ask("--git-common-dir")?,
-            format,
-        };
-        if shallow {
-            return Err(RepoError::Shallow { path: repository.top });
+        if said.code != Some(0) {
+            // Once more, for what git has to say about it.
+            call().ok().map_err(|error| not_found(&path, error))?;
         }
-        if repository.config()?.partial {
-            return Err(RepoError::Partial { path: repository.top });
+        let format = lines.get(2).map(|line| String::from_utf8_lossy(line).into_owned());
+        // A path may have a line break in it: then each is asked for by itself.
+        let [top, git_dir, common_dir] = match lines.get(3..) {
+            Some([top, git_dir, common_dir, []]) => [*top, *git_dir, *common_dir].map(as_path),
+            _ => {
+                let ask = |what: &str| -> Result<PathBuf, RepoError> {
+                    let call = git.call("find.path", &here);
+                    let mut said = call.args(["rev-parse", "--path-format=absolute", what]).ok()?;
+                    said.pop();
+                    Ok(as_path(&said))
+                };
+                let [top, git_dir, common_dir] = places;
+                [ask(top)?, ask(git_dir)?, ask(common_dir)?]
+            }
+        };
+        let format = format.unwrap_or_default();
+        Ok(Repository { git: git.clone(), top, git_dir, common_dir, format })
+    }
+
+    /// Whether lanes can be built from it, and if not, why.
+    pub fn usable(&self) -> Result<(), RepoError> {
+        self.git.new_enough()?;
+        let shallow = fs::metadata(self.common_dir.join("shallow"));
+        if shallow.is_ok_and(|file| file.len() > 0) {
+            return Err(RepoError::Shallow { path: self.top.clone() });
         }
-        repository.head()?;
-        Ok(repository)
+        if self.config()?.partial {
+            return Err(RepoError::Partial { path: self.top.clone() });
+        }
+        self.head().map(drop)
     }
 
     /// The same repository, with a git that is started by somebody else.

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use windlass_core::path::Below;
 use windlass_core::run::{Caps, Settings, StandingPolicy};
+use windlass_core::workflow::{Kind, Workflow};
+use windlass_engine::setup::Setup;
 
 use crate::suggest;
 
@@ -102,11 +105,25 @@ pub struct Budget {
     pub unit: Cap,
     /// Over each invocation.
     #[serde(default)]
-    pub invocation: Cap,
+    pub invocation: Invocation,
     /// The most that one request inside an invocation can use up: so much is kept back for the one that is under way
     /// when an agent is stopped at its limit.
     #[serde(default)]
     pub request: Request,
+}
+
+/// A cap on one invocation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Invocation {
+    /// Dollars.
+    pub dollars: Option<f64>,
+    /// Minutes.
+    pub minutes: Option<u64>,
+    /// Minutes without a word; without it silence has no limit of its own.
+    pub silent_minutes: Option<u64>,
+    /// Tokens.
+    pub tokens: Option<u64>,
 }
 
 /// What one request can use up.
@@ -193,9 +210,8 @@ impl Config {
             }
         }
         for copy in &self.lanes.copy {
-            if copy.starts_with('/') || copy.split('/').any(|part| part == "..") {
-                let message = format!("`{copy}` leads out of the repository");
-                return Err(bad(text, at(copy), &message));
+            if let Err(flaw) = Below::parse(copy) {
+                return Err(bad(text, at(copy), &flaw.to_string()));
             }
         }
         let Budget { run, unit, invocation, request } = &self.budget;
@@ -209,7 +225,7 @@ impl Config {
     }
 
     /// What is frozen into a run's first event.
-    pub fn settings(&self) -> Settings {
+    pub fn settings(&self, flow: &Workflow) -> Settings {
         let mut caps = Caps::default();
         let micros = |dollars: f64| (dollars * 1e6) as u64;
         let ms = |minutes: u64| minutes.saturating_mul(60_000);
@@ -227,15 +243,22 @@ impl Config {
             request.dollars.map_or(invocation.request.cost_micros, micros);
         invocation.request.tokens = request.tokens.unwrap_or(invocation.request.tokens);
         invocation.wall_ms = own.minutes.map_or(invocation.wall_ms, ms);
-        let unpriced = self.roles.iter().filter(|(_, agent)| {
-            matches!(
-                self.agents.get(*agent),
-                Some(AgentConfig::Command { cost: Some(Cost::None), .. })
-            )
+        let free = |agent: &String| {
+            let agent = self.agents.get(agent);
+            matches!(agent, Some(AgentConfig::Command { cost: Some(Cost::None), .. }))
+        };
+        // A role is without cost if everybody who may play it is: who is named here, or by a stage.
+        let unpriced = flow.roles.keys().filter(|role| {
+            let named = self.roles.get(*role).or_else(|| self.roles.get(Setup::ANY));
+            let by_stages = flow.stages.iter().flat_map(|stage| match &stage.kind {
+                Kind::Role { role: own, agents } if own == *role => agents.as_slice(),
+                _ => &[],
+            });
+            named.into_iter().chain(by_stages).all(free)
         });
         Settings {
             caps,
-            unpriced: unpriced.map(|(role, _)| role.clone()).collect(),
+            unpriced: unpriced.cloned().collect(),
             policies: self
                 .policies
                 .iter()
@@ -289,7 +312,7 @@ branch = "main"
 
 [budget]
 run = { dollars = 5, minutes = 90 }
-invocation = { dollars = 0.5 }
+invocation = { dollars = 0.5, silent_minutes = 9 }
 request = { dollars = 0.1, tokens = 1000 }
 
 [policies.night]
@@ -297,18 +320,52 @@ stage = "approve"
 answer = "yes"
 "#;
 
+    /// A workflow with a worker and a reviewer.
+    fn small() -> Workflow {
+        use windlass_core::lang::{Catalogue, load};
+        let catalogue = include_str!("../tests/fixtures/small-catalogue.toml");
+        let catalogue = Catalogue::parse(catalogue).unwrap();
+        load(include_str!("../tests/fixtures/small.toml"), &catalogue).unwrap()
+    }
+
+    #[test]
+    fn a_role_is_without_cost_if_everybody_who_may_play_it_is() {
+        let agents = "[agents.free]\nkind = 'command'\ncommand = ['x']\ncost = 'none'\n\
+                      [agents.dear]\nkind = 'command'\ncommand = ['x']\n";
+        let unpriced = |roles: &str| {
+            let config = Config::parse(&format!("{agents}[roles]\n{roles}")).unwrap();
+            let mut flow = small();
+            let of = |flow: &Workflow| {
+                config.settings(flow).unpriced.into_iter().collect::<Vec<_>>().join(" ")
+            };
+            let as_it_is = of(&flow);
+            for stage in &mut flow.stages {
+                if let Kind::Role { agents, .. } = &mut stage.kind {
+                    agents.push("dear".to_owned());
+                }
+            }
+            assert_eq!(of(&flow), "", "a stage that names another one");
+            as_it_is
+        };
+        assert_eq!(unpriced("default = 'free'"), "reviewer worker");
+        assert_eq!(unpriced("default = 'dear'\nworker = 'free'"), "worker");
+        assert_eq!(unpriced("default = 'free'\nworker = 'dear'"), "reviewer");
+        assert_eq!(unpriced("default = 'dear'"), "");
+    }
+
     #[test]
     fn a_whole_file_is_understood() {
         let config = Config::parse(WHOLE).unwrap();
         assert_eq!(config.agents.len(), 2);
         assert_eq!(config.checks["lint"], CheckConfig::Off(false));
-        let settings = config.settings();
+        let settings = config.settings(&small());
         assert_eq!(settings.caps.run.cost_micros, Some(5_000_000));
         assert_eq!(settings.caps.run.wall_ms, Some(90 * 60_000));
         assert_eq!(settings.caps.unit, Caps::default().unit);
         assert_eq!(settings.caps.invocation.amount.cost_micros, 500_000);
         assert_eq!(settings.caps.invocation.request.cost_micros, 100_000);
         assert_eq!(settings.caps.invocation.request.tokens, 1_000);
+        assert_eq!(config.budget.invocation.silent_minutes, Some(9));
         assert!(settings.unpriced.contains("worker") && settings.unpriced.len() == 1);
         assert_eq!(settings.policies[0].name, "night");
         assert_eq!(Config::parse("").unwrap(), Config::default());

@@ -82,6 +82,9 @@ pub enum Error {
     #[error("cannot write {}", path.display())]
     Unwritable { path: PathBuf, source: io::Error },
 
+    #[error("cannot start {}", path.display())]
+    Unstartable { path: PathBuf, source: io::Error },
+
     #[error("`{program}`, the agent `{agent}`, is not installed")]
     NoAgent { agent: String, program: String },
 
@@ -171,6 +174,7 @@ impl Error {
             | Self::Unreadable { .. }
             | Self::NotText { .. }
             | Self::Unwritable { .. }
+            | Self::Unstartable { .. }
             | Self::NoAgent { .. }
             | Self::NoPlayer { .. }
             | Self::NoReader { .. }
@@ -280,6 +284,7 @@ impl Error {
             Self::Unsound { .. }
             | Self::Unreadable { .. }
             | Self::Unwritable { .. }
+            | Self::Unstartable { .. }
             | Self::NotTaken(_)
             | Self::BadBranch(_)
             | Self::Role(_)

@@ -65,6 +65,7 @@ impl Workplace {
 
     /// Takes the lock and opens the journal: from now on this process is the one that writes.
     pub fn take(self, what: &str) -> Result<Held, Error> {
+        self.repository.usable()?;
         let dir = state_dir()?.make_repo_dir(&self.known)?;
         let lock = match Lock::take(&dir, Holder::this_process(what, wall_ms())) {
             Ok(lock) => lock,
@@ -205,7 +206,7 @@ impl Held {
         let mut agents: BTreeMap<String, Arc<dyn Agent>> = BTreeMap::new();
         for (name, agent) in &config.agents {
             let agent: Arc<dyn Agent> = match agent {
-                AgentConfig::Command { command, .. } => {
+                AgentConfig::Command { command, cost } => {
                     let env = windlass_process::Env::inherited();
                     let (program, args) = command.split_first().ok_or(Error::Defect)?;
                     let found = windlass_process::which(program, &env);
@@ -213,7 +214,8 @@ impl Held {
                         agent: name.clone(),
                         program: program.clone(),
                     })?;
-                    Arc::new(CommandAgent { program, args: args.to_vec() })
+                    let free = *cost == Some(config::Cost::None);
+                    Arc::new(CommandAgent { program, args: args.to_vec(), free })
                 }
                 AgentConfig::Scripted { script } => {
                     let player = std::env::current_exe().map_err(Error::Output)?;
@@ -247,7 +249,7 @@ impl Held {
         let inputs: Vec<String> = inputs.collect();
         let setup = Setup {
             agents: parts.agents,
-            players: config.roles,
+            players: config.roles.clone(),
             roles: parts.roles,
             catalogue,
             checks: parts.checks,
@@ -256,7 +258,7 @@ impl Held {
             summary: format!("{}\n\n{}", run.workflow().about, inputs.join("\n")),
             target,
             author: parts.author,
-            idle: None,
+            idle: config.budget.invocation.silent_minutes.map(|it| Duration::from_secs(it * 60)),
             grace: GRACE,
         };
         Ok(Shop {
@@ -270,6 +272,7 @@ impl Held {
             on_base: Mutex::new(books.on_base().clone()),
             lanes,
             benches: Mutex::default(),
+            desks_in_use: Arc::default(),
             turns: Mutex::default(),
         })
     }

@@ -49,7 +49,7 @@ pub(super) fn check(
     };
     let mut report = job.verdict(word);
     report.subject = Some(subject);
-    Ok(Ok(Done { report, paper }))
+    Ok(Ok(Done { report, paper, desk: None }))
 }
 
 struct Checks<'a> {

@@ -1,12 +1,14 @@
 //! Invokes an agent: prepares its lane, asks it, reads its answer, and keeps what it did to the lane.
 
 use std::fs;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use windlass_agents::{Agent, Answer, Ask, Came, Output as Heard, Program, Stopped as Ended};
 use windlass_core::lang::Reporter;
-use windlass_core::run::{Report, Usage};
+use windlass_core::run::{EffectId, Report, Usage};
 use windlass_core::workflow::Mishap;
 use windlass_journal::BlobId;
 use windlass_process::{Command, Ending, Env, Finished, Limits, Output, Stdin};
@@ -57,10 +59,9 @@ pub(super) fn invoke(
         artifacts: job.artifacts.clone(),
     };
     let visit = Visit { shop, job, role, reporter: &reporter, lane: &lane, brake };
-    let desk = shop.desk(job.id);
     if job.again {
         // What was complete before the process went away is taken; everything else is done anew.
-        return match Kept::read(&desk) {
+        return match Kept::find(&shop.desks(), job.id) {
             Some(kept) => visit.report(kept, edits).map(Ok),
             None => visit.lost(),
         };
@@ -78,7 +79,6 @@ pub(super) fn invoke(
     };
     // That the agent is wanted, and what it may cost, is on record already; what it is asked goes there meanwhile.
     shop.post(Paper { notes: vec![asked], blobs: vec![text.clone().into_bytes()] });
-    fs::create_dir_all(&desk).map_err(|error| Trouble::io("make", &desk, &error))?;
     let mut heard = match visit.ask(&*agent, &text)? {
         Ok(heard) => heard,
         Err(stopped) => return Ok(Err(stopped)),
@@ -93,8 +93,10 @@ pub(super) fn invoke(
         heard = heard.repaired(again);
     }
     let kept = Kept::of(heard);
-    kept.write(&desk)?;
-    visit.report(kept, edits).map(Ok)
+    let desk = shop.desk()?;
+    kept.write(&desk.path, job.id)?;
+    // Nobody else gets the desk before the journal has what lies there.
+    visit.report(kept, edits).map(|done| Ok(Done { desk: Some(desk), ..done }))
 }
 
 /// One invocation.
@@ -238,10 +240,8 @@ impl Visit<'_> {
             subject,
             usage: kept.usage,
         };
-        Ok(Done {
-            report,
-            paper: Paper { notes: vec![note], blobs: vec![kept.stdout, kept.stderr] },
-        })
+        let paper = Paper { notes: vec![note], blobs: vec![kept.stdout, kept.stderr] };
+        Ok(Done { report, paper, desk: None })
     }
 
     /// Nobody knows what became of it: what it did to the lane is kept under a ref, and the lane goes back to where
@@ -256,7 +256,7 @@ impl Visit<'_> {
             ..self.job.verdict("")
         };
         let notes = vec![Note::Lost { effect: self.job.id, kept }];
-        Ok(Ok(Done { report, paper: Paper { notes, blobs: Vec::new() } }))
+        Ok(Ok(Done { report, paper: Paper { notes, blobs: Vec::new() }, desk: None }))
     }
 }
 
@@ -293,6 +293,8 @@ fn in_words(finished: &Finished) -> String {
 /// twice.
 #[derive(Serialize, Deserialize)]
 struct Kept {
+    /// The time between two starts of the machine in which it was given.
+    boot: String,
     verdict: Option<String>,
     mishap: Option<Mishap>,
     facts: std::collections::BTreeMap<String, windlass_core::value::Value>,
@@ -304,8 +306,6 @@ struct Kept {
     stderr: Vec<u8>,
 }
 
-const ANSWER: &str = "answer";
-
 impl Kept {
     fn of(heard: HeardOf) -> Self {
         let (verdict, mishap) = match heard.answer.came {
@@ -313,6 +313,7 @@ impl Kept {
             Came::Mishap(mishap) => (None, Some(mishap)),
         };
         Kept {
+            boot: boot(),
             verdict,
             mishap,
             facts: heard.answer.facts,
@@ -336,18 +337,92 @@ impl Kept {
         }
     }
 
-    /// Whole or not at all.
-    fn write(&self, desk: &std::path::Path) -> Result<(), Trouble> {
-        let bytes = rmp_serde::to_vec_named(self)
+    /// On a desk, over what lay there before: a checksum tells whether it is whole. It is not flushed: what a power
+    /// loss takes away is asked for again, and the journal, which is flushed, has it in a moment.
+    fn write(&self, desk: &Path, effect: EffectId) -> Result<(), Trouble> {
+        let bytes = rmp_serde::to_vec_named(&(effect, self))
             .map_err(|_| Trouble::defect("an answer that cannot be kept"))?;
-        let (unfinished, finished) = (desk.join("answer.new"), desk.join(ANSWER));
-        let io = |error: std::io::Error| Trouble::io("write", &finished, &error);
-        fs::write(&unfinished, bytes).map_err(io)?;
-        fs::File::open(&unfinished).and_then(|file| file.sync_data()).map_err(io)?;
-        fs::rename(&unfinished, &finished).map_err(io)
+        let mut page = (bytes.len() as u64).to_le_bytes().to_vec();
+        page.extend(BlobId::of(&bytes).to_string().into_bytes());
+        page.extend(bytes);
+        fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(desk)
+            .and_then(|file| file.write_all_at(&page, 0))
+            .map_err(|error| Trouble::io("write", desk, &error))
     }
 
-    fn read(desk: &std::path::Path) -> Option<Self> {
-        rmp_serde::from_slice(&fs::read(desk.join(ANSWER)).ok()?).ok()
+    /// What lies on a desk, if it is whole.
+    fn read(desk: &Path) -> Option<(EffectId, Self)> {
+        let page = fs::read(desk).ok()?;
+        let (len, rest) = page.split_first_chunk::<8>()?;
+        let digest_len = BlobId::of(&[]).to_string().len();
+        let (digest, rest) = rest.split_at_checked(digest_len)?;
+        let bytes = rest.get(..usize::try_from(u64::from_le_bytes(*len)).ok()?)?;
+        if digest != BlobId::of(bytes).to_string().as_bytes() {
+            return None;
+        }
+        rmp_serde::from_slice(bytes).ok()
+    }
+
+    /// The answer to an effect, if it is on any desk.
+    fn find(desks: &Path, effect: EffectId) -> Option<Self> {
+        let entries = fs::read_dir(desks).ok()?.flatten();
+        let mut answers = entries.filter_map(|entry| Kept::read(&entry.path()));
+        let (_, kept) = answers.find(|(own, _)| *own == effect)?;
+        // Where the machine itself went down, the answer may be there and what the agent did may not.
+        (kept.boot == boot()).then_some(kept)
+    }
+}
+
+/// What tells one start of the machine from the next. Nothing, where nobody can tell: then no answer is taken.
+fn boot() -> String {
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    if id.is_empty() { format!("process {}", std::process::id()) } else { id }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(said: &str) -> Kept {
+        Kept {
+            boot: boot(),
+            verdict: Some("done".into()),
+            mishap: None,
+            facts: Default::default(),
+            lists: Default::default(),
+            usage: Usage::NONE,
+            remarks: Vec::new(),
+            ended: "exited with 0".into(),
+            stdout: said.into(),
+            stderr: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn an_answer_is_found_whole_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let desk = dir.path().join("0");
+        let found = |effect| Kept::find(dir.path(), EffectId(effect)).map(|kept| kept.stdout);
+        kept("a long answer, longer than the next").write(&desk, EffectId(1)).unwrap();
+        assert_eq!(found(1).unwrap(), b"a long answer, longer than the next");
+        Kept { boot: "another".into(), ..kept("x") }.write(&desk, EffectId(1)).unwrap();
+        assert_eq!(found(1), None, "the machine was switched off in between");
+        assert_eq!(found(2), None);
+        kept("short").write(&desk, EffectId(2)).unwrap();
+        assert_eq!((found(1), found(2).unwrap()), (None, b"short".to_vec()));
+        // Cut off in the middle of the next one, whatever was there is gone, and nothing else is taken for it.
+        let page = fs::read(&desk).unwrap();
+        for cut in [0, 7, 8, 40, page.len() - 40] {
+            let mut torn = page.clone();
+            torn[cut] ^= 1;
+            fs::write(&desk, torn).unwrap();
+            assert_eq!((found(1), found(2)), (None, None), "byte {cut}");
+        }
+        fs::write(&desk, &page[..60]).unwrap();
+        assert_eq!(found(2), None);
     }
 }

@@ -141,7 +141,7 @@ impl Job {
     }
 
     fn done(&self, word: &str, paper: Paper) -> Done {
-        Done { report: self.verdict(word), paper }
+        Done { report: self.verdict(word), paper, desk: None }
     }
 }
 

@@ -237,7 +237,7 @@ fn every_call_is_pinned_to_a_place_and_to_our_settings() {
             found.map(|(_, value)| value.to_str().unwrap())
         };
         let name = call.name;
-        let discovers = ["version", "find.flags", "find.path"].contains(&name);
+        let discovers = ["version", "find.place", "find.path"].contains(&name);
         // Only these see the person's own configuration, and they touch no file.
         let theirs = name.starts_with("find.") || name == "transfer.attributes";
         if !theirs {

@@ -13,7 +13,9 @@ use windlass_repo::{Branch, Git, Land, Remark, RepoError, Repository, Settings, 
 use crate::scratch::{Scratch, WHEN, edited, landed, request};
 
 fn find(scratch: &Scratch, path: &Path) -> Result<Repository, RepoError> {
-    Repository::find(&scratch.windlass_git(), path)
+    let repository = Repository::find(&scratch.windlass_git(), path)?;
+    repository.usable()?;
+    Ok(repository)
 }
 
 #[test]

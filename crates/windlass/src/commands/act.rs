@@ -3,11 +3,12 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 use windlass_agents::scripted::{Entry, Fault, Script};
+use windlass_core::path::Below;
 
 use crate::error::Error;
 use crate::exit::Exit;
@@ -68,10 +69,8 @@ fn edit(entry: &Entry) -> Result<(), Error> {
 
 /// A path below the lane, with its directory made.
 fn inside(name: &str) -> Result<PathBuf, Error> {
-    let path = Path::new(name);
-    if !path.components().all(|part| matches!(part, Component::Normal(_))) {
-        return Err(Error::NotTaken(format!("{name} leads out of the lane")));
-    }
+    let path = Below::parse(name).map_err(|bad| Error::NotTaken(bad.to_string()))?;
+    let path = Path::new(path.as_str());
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)
             .map_err(|source| Error::Unwritable { path: parent.to_owned(), source })?;

@@ -1,10 +1,12 @@
 //! `windlass lanes`: where units are built.
 
-use std::path::Path;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use clap::Subcommand;
 use serde_json::{Value, json};
-use windlass_repo::{LaneState, Settings, Store};
+use windlass_repo::{LaneState, Pooled, Settings, Store};
 
 use crate::error::Error;
 use crate::exit::Exit;
@@ -15,6 +17,8 @@ use crate::workplace::Workplace;
 #[command(after_help = "\
 Examples:
   windlass lanes list
+  windlass lanes show 0
+  windlass lanes shell 0
   cd \"$(windlass lanes path 0)\"
   windlass lanes restore COMMIT my-directory
 ")]
@@ -24,6 +28,21 @@ pub enum LanesCommand {
         /// Print JSON instead of text
         #[arg(long)]
         json: bool,
+    },
+    /// Show one lane: whose it is, what it stands on, and which files differ from that
+    Show {
+        /// The lane's number
+        #[arg(value_name = "LANE")]
+        lane: u32,
+        /// Print JSON instead of text
+        #[arg(long)]
+        json: bool,
+    },
+    /// Start your shell in a lane; what you change there counts as yours when you answer its question
+    Shell {
+        /// The lane's number
+        #[arg(value_name = "LANE")]
+        lane: u32,
     },
     /// Print the directory of a lane, to look around in
     Path {
@@ -38,7 +57,7 @@ pub enum LanesCommand {
         commit: String,
         /// Where to: a directory that is empty or not there
         #[arg(value_name = "DIRECTORY")]
-        to: std::path::PathBuf,
+        to: PathBuf,
     },
 }
 
@@ -51,11 +70,16 @@ pub fn run(command: &LanesCommand, out: &mut Output) -> Result<Exit, Error> {
     let store = Store::open(place.repository.clone(), &place.dir, Settings::default())?;
     match command {
         LanesCommand::List { json } => list(&store.lanes()?, *json, out),
+        LanesCommand::Show { lane, json } => show(&store, *lane, *json, out),
+        LanesCommand::Shell { lane } => {
+            let shell = std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
+            let path = PathBuf::from(&shell);
+            // This process becomes the shell; it comes back only if it cannot.
+            let source = Command::new(shell).current_dir(pooled(&store, *lane)?.work).exec();
+            Err(Error::Unstartable { path, source })
+        }
         LanesCommand::Path { lane } => {
-            let lanes = store.lanes()?;
-            let found = lanes.iter().find(|state| state.number == *lane);
-            let found = found.ok_or(Error::NoLane(*lane))?;
-            out.line(&found.work.display().to_string())?;
+            out.line(&pooled(&store, *lane)?.work.display().to_string())?;
             Ok(Exit::Done)
         }
         LanesCommand::Restore { commit, to } => {
@@ -68,23 +92,50 @@ pub fn run(command: &LanesCommand, out: &mut Output) -> Result<Exit, Error> {
     }
 }
 
+fn pooled(store: &Store, lane: u32) -> Result<Pooled, Error> {
+    store.pool()?.into_iter().find(|own| own.number == lane).ok_or(Error::NoLane(lane))
+}
+
+fn show(store: &Store, lane: u32, as_json: bool, out: &mut Output) -> Result<Exit, Error> {
+    let found = store.lanes()?.into_iter().find(|state| state.number == lane);
+    let found = found.ok_or(Error::NoLane(lane))?;
+    let changes = store.changes(&found.base, &found.commit)?;
+    let files: Vec<String> =
+        changes.iter().map(|change| change.path.display().to_string()).collect();
+    if as_json {
+        let mut shown = described(&found);
+        shown["commit"] = json!(found.commit.to_string());
+        shown["files"] = json!(files);
+        out.json(&shown)?;
+        return Ok(Exit::Done);
+    }
+    list(std::slice::from_ref(&found), false, out)?;
+    out.line(&format!("   stands on {}, held {} when looked at last", found.base, found.commit))?;
+    if let Some(saved) = &found.saved {
+        out.line(&format!("   edits were set aside under {}", clean(saved)))?;
+    }
+    for file in &files {
+        out.line(&format!("   changed: {}", clean(file)))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn described(lane: &LaneState) -> Value {
+    json!({
+        "lane": lane.number,
+        "path": lane.work,
+        "run": lane.owner.as_ref().map(|(run, _)| run),
+        "unit": lane.owner.as_ref().map(|(_, unit)| unit),
+        "base": lane.base.to_string(),
+        "dirty": lane.dirty,
+        "saved": lane.saved,
+        "bytes": lane.bytes,
+    })
+}
+
 fn list(lanes: &[LaneState], as_json: bool, out: &mut Output) -> Result<Exit, Error> {
     if as_json {
-        let lanes: Vec<Value> = lanes
-            .iter()
-            .map(|lane| {
-                json!({
-                    "lane": lane.number,
-                    "path": lane.work,
-                    "run": lane.owner.as_ref().map(|(run, _)| run),
-                    "unit": lane.owner.as_ref().map(|(_, unit)| unit),
-                    "base": lane.base.to_string(),
-                    "dirty": lane.dirty,
-                    "saved": lane.saved,
-                    "bytes": lane.bytes,
-                })
-            })
-            .collect();
+        let lanes: Vec<Value> = lanes.iter().map(described).collect();
         out.json(&json!({ "lanes": lanes }))?;
         return Ok(Exit::Done);
     }

@@ -78,7 +78,7 @@ pub fn run(args: &RunArgs, _out: &mut Output) -> Result<Exit, Error> {
         inputs,
         entry: None,
         have: BTreeSet::new(),
-        settings: prepared.config.settings(),
+        settings: prepared.config.settings(&flow),
     };
     let now = Stamp { mono_ms: 0, wall_ms: wall_ms() };
     let events = start(flow.clone(), now, begin)?;

@@ -106,3 +106,29 @@ fn a_second_run_starts_from_what_the_first_one_landed() {
     let sound = scratch.windlass(&["journal", "verify"]).output().unwrap();
     assert_eq!(sound.status.code(), Some(0));
 }
+
+#[test]
+fn a_lane_can_be_looked_at_and_entered() {
+    let tasks = "[[task]]\nid = 'hello'\ncareful = true\n";
+    let scratch = Scratch::with(&[("tasks.toml", tasks)]);
+    assert_eq!(scratch.start().output().unwrap().status.code(), Some(8));
+    let shown = scratch.windlass(&["lanes", "show", "0", "--json"]).output().unwrap();
+    let shown: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+    assert_eq!((&shown["unit"], &shown["dirty"]), (&"hello".into(), &false.into()), "{shown}");
+    assert_eq!(shown["files"], serde_json::json!(["hello.txt"]));
+    let text = scratch.windlass(&["lanes", "show", "0"]).output().unwrap();
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(text.contains("small-1 · hello") && text.contains("changed: hello.txt"), "{text}");
+    let inside =
+        scratch.windlass(&["lanes", "shell", "0"]).env("SHELL", "/bin/pwd").output().unwrap();
+    assert_eq!(
+        String::from_utf8(inside.stdout).unwrap().trim(),
+        shown["path"],
+        "a shell starts there"
+    );
+    let (code, said) = ended(scratch.windlass(&["lanes", "show", "7"]).output().unwrap());
+    assert!(code == Some(2) && said.contains("lanes list"), "{said}");
+    let (code, said) =
+        ended(scratch.windlass(&["lanes", "shell", "0"]).env("SHELL", "/none").output().unwrap());
+    assert!(code == Some(1) && said.contains("/none"), "{said}");
+}

@@ -49,11 +49,17 @@ impl Told {
         let place = Place::new(&dir.path().join("place"));
         let mut told = Told { dir, points: Vec::new(), seen: place.seen() };
         // Whoever approved a change is asked again when it had to be rebuilt on a new base.
-        told.program("run", &mut place.start(), 8, &copied);
+        told.program(&place, "run", &mut place.start(), 8, &copied);
         for (answer, resume, code) in [("answer", "resume", 8), ("answer again", "the end", 0)] {
             let gate = place.question().unwrap();
-            told.program(answer, &mut place.windlass(&["answer", &gate, "yes"]), 0, &copied);
-            told.program(resume, &mut place.windlass(&["resume"]), code, &copied);
+            told.program(
+                &place,
+                answer,
+                &mut place.windlass(&["answer", &gate, "yes"]),
+                0,
+                &copied,
+            );
+            told.program(&place, resume, &mut place.windlass(&["resume"]), code, &copied);
         }
         told.seen = place.seen();
         told
@@ -69,6 +75,7 @@ impl Told {
 
     fn program(
         &mut self,
+        place: &Place,
         program: &'static str,
         command: &mut Command,
         code: i32,
@@ -79,7 +86,7 @@ impl Told {
             let number = self.points.len();
             let point = Point { number, program, thread, step, side };
             if copied(&point) {
-                copy(&self.place(), &self.copy(number));
+                place.frozen(|| copy(&self.place(), &self.copy(number)));
             }
             self.points.push(point);
         });
@@ -146,28 +153,30 @@ fn effects() -> Vec<Option<(String, String)>> {
     effects
 }
 
-/// Which effects are wanted, and which have reported, in a stretch of the journal.
-fn effects_in(whole: &[Value], from: usize, to: usize, event: &str) -> BTreeSet<(String, String)> {
-    let effects = effects();
-    // The stage that an effect belongs to is the one that its frame had entered last.
-    let mut stages = std::collections::BTreeMap::new();
-    let mut of_effect = std::collections::BTreeMap::new();
-    let mut found = BTreeSet::new();
-    for (at, entry) in whole.iter().enumerate() {
-        let kind = entry["event"].as_str().unwrap_or_default();
-        if kind == "entered" {
-            stages.insert(entry["frame"].to_string(), entry["stage"].as_u64().unwrap());
+/// What a point of the loop's own covers: after the commit that wants an effect, it is known and has not begun; before
+/// the commit that has its report, it is done and nobody knows it.
+fn covers(point: &Point, whole: &[Value], entries: usize) -> Option<String> {
+    let (event, at) = match (point.step.as_str(), point.side.as_str()) {
+        ("commit", "after") => {
+            ("wanted", whole[..entries].iter().rposition(|entry| !entry["event"].is_null())?)
         }
-        if kind == "wanted" {
-            let stage = stages[&entry["frame"].to_string()];
-            of_effect.insert(entry["effect"].to_string(), stage);
+        ("commit", "before") => {
+            let ahead = whole[entries..].iter().position(|entry| !entry["event"].is_null())?;
+            ("reported", entries + ahead)
         }
-        if kind == event && (from..to).contains(&at) {
-            let stage = of_effect[&entry["effect"].to_string()];
-            found.extend(effects[stage as usize].clone());
-        }
+        _ => return None,
+    };
+    if whole[at]["event"] != event {
+        return None;
     }
-    found
+    let effect = &whole[at]["effect"];
+    let wanted = whole.iter().position(|it| it["event"] == "wanted" && it["effect"] == *effect)?;
+    let frame = &whole[wanted]["frame"];
+    // The stage that an effect belongs to is the one that its frame had entered last.
+    let entered = |it: &&Value| it["event"] == "entered" && it["frame"] == *frame;
+    let stage = whole[..wanted].iter().rfind(entered)?["stage"].as_u64()?;
+    let (kind, stage) = effects()[usize::try_from(stage).unwrap()].clone()?;
+    Some(format!("{kind} {stage} {}", point.side))
 }
 
 #[test]
@@ -226,7 +235,7 @@ mod slow {
         let mut results = Results::open(&format!("copies-{part}-of-{parts}"));
         let mut wrong = Vec::new();
         let mut tried = BTreeSet::new();
-        let (points, whole) = loop {
+        let points = loop {
             let copies = std::cell::Cell::new(0);
             let told = Told::new(|Point { number, .. }| {
                 let number = *number;
@@ -241,51 +250,34 @@ mod slow {
                     continue;
                 }
                 let (found, entries) = told.take_up(point);
-                results.add(&point.name(), found.as_deref(), entries);
+                let covers: Vec<String> = covers(point, &whole, entries).into_iter().collect();
+                results.add(&point.name(), found.as_deref(), &covers);
                 tried.insert(point.number);
                 if let Some(found) = found {
                     wrong.push(format!("{}: {found}", point.name()));
                 }
             }
             if copies.get() < AT_ONCE {
-                break (told.points.clone(), whole);
+                break told.points.len();
             }
         };
         assert_eq!(wrong, Vec::<String>::new());
-        assert!(points.len() >= 300, "{} points", points.len());
-        let all: Vec<Results> =
-            (0..parts).map(|part| Results::open(&format!("copies-{part}-of-{parts}"))).collect();
-        let entries = |point: &Point| all.iter().find_map(|results| results.of(&point.name()));
-        if !points.iter().all(|point| entries(point).is_some()) {
-            // The other parts are still at it: whoever is last looks whether everything was covered.
-            return;
-        }
-        let covers = covers(&whole, &points, &entries);
-        for (kind, stage) in effects().into_iter().flatten() {
-            for side in ["before", "after"] {
-                let key = (kind.clone(), stage.clone(), side);
-                assert!(covers.contains(&key), "{key:?} is not among {covers:?}");
-            }
-        }
+        assert!(points >= 300, "{points} points");
     }
 
-    /// Each commit of the journal is a batch of entries: before the one that has an effect's report the effect is done
-    /// and nobody knows it; after the one that wants it, it is known and has not begun.
-    fn covers(
-        whole: &[Value],
-        points: &[Point],
-        entries: &impl Fn(&Point) -> Option<usize>,
-    ) -> BTreeSet<(String, String, &'static str)> {
-        let commits: Vec<&Point> = points.iter().filter(|point| point.step == "commit").collect();
-        let mut covers = BTreeSet::new();
-        for pair in commits.chunks(2) {
-            let [before, after] = pair else { panic!("{pair:?}") };
-            assert_eq!((&*before.side, &*after.side), ("before", "after"));
-            let (from, to) = (entries(before).unwrap(), entries(after).unwrap());
-            let with = |side| move |(kind, stage)| (kind, stage, side);
-            covers.extend(effects_in(whole, from, to, "wanted").into_iter().map(with("before")));
-            covers.extend(effects_in(whole, from, to, "reported").into_iter().map(with("after")));
+    /// When all parts are done.
+    #[test]
+    #[ignore = "looks at what scripts/storm has seen"]
+    fn every_effect_was_cut_off_on_either_side() {
+        let (_, parts) = part();
+        let all: Vec<Results> =
+            (0..parts).map(|part| Results::open(&format!("copies-{part}-of-{parts}"))).collect();
+        let covered: BTreeSet<&str> = all.iter().flat_map(Results::covers).collect();
+        for (kind, stage) in effects().into_iter().flatten() {
+            for side in ["before", "after"] {
+                let key = format!("{kind} {stage} {side}");
+                assert!(covered.contains(key.as_str()), "{key} is not among {covered:?}");
+            }
         }
-        covers
     }
 }

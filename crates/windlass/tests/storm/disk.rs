@@ -215,12 +215,12 @@ mod slow {
             let picked = if all { (0..count).collect() } else { Dice::new(7).sample(count, 2) };
             for at in picked.into_iter().filter(|at| !all || at % parts == part) {
                 let point = format!("{at} {fault:?} of {count}");
-                if all && results.of(&point).is_some() {
+                if all && results.has(&point) {
                     continue;
                 }
                 let found = disks.told_with(&whole, fault, at);
                 if all {
-                    results.add(&point, found.as_deref(), 0);
+                    results.add(&point, found.as_deref(), &[]);
                 }
                 wrong.extend(found);
             }

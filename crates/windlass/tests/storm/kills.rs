@@ -62,9 +62,9 @@ mod slow {
         let mut wrong = Vec::new();
         for seed in (1..=500 / KILLS as usize).filter(|seed| seed % parts == part) {
             let point = format!("{seed} seed");
-            if results.of(&point).is_none() {
+            if !results.has(&point) {
                 let found = killed(&whole, seed as u64);
-                results.add(&point, found.as_deref(), 0);
+                results.add(&point, found.as_deref(), &[]);
                 wrong.extend(found.map(|found| format!("seed {seed}: {found}")));
             }
         }

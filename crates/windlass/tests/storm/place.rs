@@ -286,27 +286,72 @@ impl Place {
 
     /// Processes that were started here and still live.
     pub fn processes(&self) -> Vec<String> {
+        self.pids().into_iter().map(|pid| about(pid, "cmdline").replace('\0', " ")).collect()
+    }
+
+    fn pids(&self) -> Vec<u32> {
         let here = self.dir.to_str().unwrap();
-        let mut found = Vec::new();
-        for entry in fs::read_dir("/proc").unwrap().flatten() {
-            let of = |name: &str| {
-                let bytes = fs::read(entry.path().join(name)).unwrap_or_default();
-                String::from_utf8_lossy(&bytes).into_owned()
-            };
-            let own = entry.file_name().to_str() == Some(&std::process::id().to_string());
-            let ours = of("environ").contains(here) || of("cmdline").contains(here);
-            if ours && !own && !of("stat").contains(") Z ") && !of("stat").is_empty() {
-                found.push(of("cmdline").replace('\0', " "));
+        let numbers = fs::read_dir("/proc").unwrap().flatten();
+        let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let ours = |pid: &u32| {
+            let ours =
+                about(*pid, "environ").contains(here) || about(*pid, "cmdline").contains(here);
+            ours && *pid != std::process::id() && !matches!(state(*pid), 'Z' | 'X')
+        };
+        numbers.filter(ours).collect()
+    }
+
+    /// Everybody here stands still while something is done: whoever is at work, and the person.
+    pub fn frozen<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _person = AT_WORK.lock().unwrap();
+        let mut stopped = std::collections::BTreeSet::new();
+        // Whoever stands still starts nobody; others may have, a moment ago.
+        loop {
+            let more: Vec<u32> =
+                self.pids().into_iter().filter(|pid| !stopped.contains(pid)).collect();
+            if more.is_empty() {
+                break;
+            }
+            for pid in more {
+                signal(pid, nix::sys::signal::Signal::SIGSTOP);
+                while !matches!(state(pid), 'T' | 't' | 'Z' | 'X') {
+                    std::thread::yield_now();
+                }
+                stopped.insert(pid);
             }
         }
-        found
+        let done = work();
+        for pid in stopped {
+            signal(pid, nix::sys::signal::Signal::SIGCONT);
+        }
+        done
     }
 }
+
+fn signal(pid: u32, signal: nix::sys::signal::Signal) {
+    // It may be gone already.
+    let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid.try_into().unwrap()), signal);
+}
+
+fn about(pid: u32, what: &str) -> String {
+    let bytes = fs::read(format!("/proc/{pid}/{what}")).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// As the kernel calls it; one that is gone is dead.
+fn state(pid: u32) -> char {
+    let stat = about(pid, "stat");
+    stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next()).unwrap_or('X')
+}
+
+/// Held while the person does something.
+static AT_WORK: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 fn asked_for(repo: &Path, stream: TcpStream) -> std::io::Result<()> {
     let mut line = String::new();
     BufReader::new(stream.try_clone()?).read_line(&mut line)?;
     let what = line.trim();
+    let _at_work = AT_WORK.lock().unwrap();
     let subject = format!("The person's own: {what}");
     let done = git(repo, &["log", "--format=%s", "main"]).lines().any(|line| line == subject);
     if !done {

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 pub struct Results {
     path: PathBuf,
     commit: String,
-    /// The points where nothing was wrong, with how many entries the journal had there.
-    passed: BTreeMap<String, usize>,
+    /// The points where nothing was wrong, and what each of them covers.
+    passed: BTreeMap<String, Vec<String>>,
 }
 
 impl Results {
@@ -36,16 +36,22 @@ impl Results {
                 && line["wrong"].is_null()
                 && let Some(point) = line["point"].as_str()
             {
-                let entries = line["entries"].as_u64().unwrap_or_default();
-                passed.insert(point.to_owned(), entries as usize);
+                let covers = line["covers"].as_array().into_iter().flatten();
+                let covers = covers.filter_map(|it| it.as_str().map(str::to_owned)).collect();
+                passed.insert(point.to_owned(), covers);
             }
         }
         Results { path, commit, passed }
     }
 
-    /// How many entries the journal had at a point where nothing was wrong.
-    pub fn of(&self, point: &str) -> Option<usize> {
-        self.passed.get(point).copied()
+    /// Whether nothing was wrong at a point.
+    pub fn has(&self, point: &str) -> bool {
+        self.passed.contains_key(point)
+    }
+
+    /// What the points without a fault cover.
+    pub fn covers(&self) -> impl Iterator<Item = &str> {
+        self.passed.values().flatten().map(String::as_str)
     }
 
     /// Whether nothing was wrong at the point of this number.
@@ -58,13 +64,13 @@ impl Results {
     }
 
     /// Writes down how it was at a point.
-    pub fn add(&mut self, point: &str, wrong: Option<&str>, entries: usize) {
+    pub fn add(&mut self, point: &str, wrong: Option<&str>, covers: &[String]) {
         let line =
-            json!({ "point": point, "entries": entries, "commit": self.commit, "wrong": wrong });
+            json!({ "point": point, "covers": covers, "commit": self.commit, "wrong": wrong });
         let file = fs::OpenOptions::new().append(true).create(true).open(&self.path);
         writeln!(file.unwrap(), "{line}").unwrap();
         if wrong.is_none() {
-            self.passed.insert(point.to_owned(), entries);
+            self.passed.insert(point.to_owned(), covers.to_vec());
         }
     }
 }

@@ -1,0 +1,346 @@
+//! What Windlass itself costs, beside the least that it could cost: the same stand-in agent started in a loop, its
+//! stream read, its end waited for. No sandbox and no edits: that is the bare row.
+//!
+//! `cargo bench -p windlass` prints each figure beside its floor. The two take turns, so that whatever else the
+//! machine does falls on both; the ratio is what counts. This program plays every part: it is the bench, the floor
+//! (`floor`), and the agent (`agent`).
+
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints, and may panic")]
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike as _;
+
+/// Invocations in one run.
+const ASKED: usize = 150;
+/// Runs of each, in turns.
+const TURNS: usize = 5;
+const STARTS: usize = 100;
+const LANES: usize = 64;
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    match args.get(1).map(String::as_str) {
+        Some("agent") => agent(Path::new(&args[2])),
+        Some("floor") => floor(Path::new(&args[2]), args[3].parse().unwrap()),
+        Some("pool") => pool(Path::new(&args[2]), args[3].parse().unwrap()),
+        _ => bench(),
+    }
+}
+
+fn now_us() -> u64 {
+    u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros()).unwrap()
+}
+
+/// Notes when it began, hears its prompt out, answers, and notes when it ended. Where there is a gate it waits there.
+fn agent(dir: &Path) {
+    let began = now_us();
+    std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+    let gate = dir.join("gate");
+    if gate.exists() {
+        stamp(dir, "at the gate", began, 0);
+        fs::File::open(&gate).unwrap().lock_shared().unwrap();
+    }
+    std::io::stdout().write_all(b"{\"verdict\":\"done\"}\n").unwrap();
+    stamp(dir, "stamps", began, now_us());
+}
+
+fn stamp(dir: &Path, file: &str, began: u64, ended: u64) {
+    let file = fs::OpenOptions::new().append(true).create(true).open(dir.join(file));
+    file.unwrap().write_all(format!("{began} {ended}\n").as_bytes()).unwrap();
+}
+
+fn ask(dir: &Path) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.arg("agent").arg(dir).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"What is next?\n").unwrap();
+    let mut said = Vec::new();
+    child.stdout.take().unwrap().read_to_end(&mut said).unwrap();
+    assert!(child.wait().unwrap().success() && !said.is_empty());
+}
+
+/// The least that asking an agent again and again can cost.
+fn floor(dir: &Path, times: usize) {
+    (0..times).for_each(|_| ask(dir));
+}
+
+/// The same, all at once.
+fn pool(dir: &Path, times: usize) {
+    std::thread::scope(|scope| {
+        for _ in 0..times {
+            scope.spawn(|| ask(dir));
+        }
+    });
+}
+
+/// A repository, and an agent that is this program.
+struct Scratch {
+    dir: tempfile::TempDir,
+}
+
+impl Scratch {
+    fn new(flow: &str, tasks: usize) -> Scratch {
+        let scratch = Scratch { dir: tempfile::tempdir().unwrap() };
+        let repo = scratch.repo();
+        fs::create_dir(&repo).unwrap();
+        fs::write(repo.join("flow.toml"), flow).unwrap();
+        fs::write(repo.join("catalogue.toml"), CATALOGUE).unwrap();
+        let tasks: String =
+            (0..tasks).map(|task| format!("[[task]]\nid = 'task-{task}'\n")).collect();
+        fs::write(repo.join("tasks.toml"), tasks).unwrap();
+        let config = format!(
+            "[agents.stand-in]\nkind = 'command'\ncommand = ['{}', 'agent', '{}']\ncost = 'none'\n\
+             [roles]\ndefault = 'stand-in'\n\
+             [budget]\nrun = {{ tokens = 4000000000, dollars = 1000 }}\n",
+            std::env::current_exe().unwrap().display(),
+            scratch.dir.path().display()
+        );
+        fs::write(repo.join("windlass.toml"), config).unwrap();
+        for args in [
+            &["init", "-q", "-b", "main"][..],
+            &["config", "user.name", "Ada"],
+            &["config", "user.email", "ada@example.org"],
+            &["add", "-A"],
+            &["commit", "-qm", "Start"],
+        ] {
+            assert!(Command::new("git").args(args).current_dir(&repo).status().unwrap().success());
+        }
+        scratch
+    }
+
+    fn repo(&self) -> PathBuf {
+        self.dir.path().join("repo")
+    }
+
+    fn windlass(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+        command.args(args).current_dir(self.repo());
+        command.env("WINDLASS_STATE_DIR", self.dir.path().join("state"));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    fn run(&self) -> Command {
+        self.windlass(&["run", "flow.toml", "--catalogue", "catalogue.toml"])
+    }
+
+    /// When agents began and ended, and forgets it.
+    fn stamps(&self) -> Vec<(u64, u64)> {
+        let file = self.dir.path().join("stamps");
+        let text = fs::read_to_string(&file).unwrap();
+        fs::remove_file(&file).unwrap();
+        text.lines()
+            .map(|line| {
+                let (began, ended) = line.split_once(' ').unwrap();
+                (began.parse().unwrap(), ended.parse().unwrap())
+            })
+            .collect()
+    }
+
+    fn own(&self, part: &str, times: usize) -> Command {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.arg(part).arg(self.dir.path()).arg(times.to_string());
+        command
+    }
+}
+
+const CATALOGUE: &str = "[role.reader]\nabout = 'reads'\nverdicts = ['done']\n\
+                         [read.tasks]\nabout = 'tasks'\nverdicts = ['found', 'empty']\nlists.tasks = {}\n";
+
+/// Every unit's agent is asked again and again; a loop of its own is the least that has a reason to end.
+fn flow(lanes: usize, rounds: usize, stage: &str) -> String {
+    format!(
+        "workflow = 'bare'\nabout = 'Asks an agent again and again.'\n\
+         [units]\ncalled = 'task'\nlanes = {lanes}\n\
+         [counters]\nrounds = {{ per = 'unit', max = {rounds} }}\n\
+         [always]\nunknown = 'pause'\nno_output = 'pause'\ncrashed = 'pause'\ntimed_out = 'pause'\n\
+         cut_short = 'pause'\ncontext_full = 'pause'\ninvalid = 'pause'\n\
+         [[intake]]\nstage = 'list'\nread = 'tasks'\n\
+         on = {{ found = {{ to = 'end', add = {{ unit = 'tasks' }} }}, empty = 'end' }}\n\
+         [[unit]]\n{stage}\n"
+    )
+}
+
+const ASK: &str = "stage = 'ask'\nrole = 'reader'\n\
+                   on = { done = { to = 'again', count = 'rounds', spent = 'done' } }";
+const GATE: &str = "stage = 'ask'\ngate = 'Well?'\n\
+                    on = { yes = 'done', again = { to = 'again', count = 'rounds', spent = 'failed' } }";
+
+/// Processor time of everything that we started and that has ended.
+fn used() -> Duration {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap();
+    let us = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+    Duration::from_micros(u64::try_from(us).unwrap())
+}
+
+/// Runs it to its end, and says how long that took and how much processor time.
+fn timed(command: &mut Command, code: i32) -> (Duration, Duration) {
+    let (from, before) = (Instant::now(), used());
+    assert_eq!(command.status().unwrap().code(), Some(code), "{command:?}");
+    (from.elapsed(), used() - before)
+}
+
+fn percentile(times: &mut [f64], percent: usize) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[(times.len() - 1) * percent / 100]
+}
+
+fn median(times: &mut [f64]) -> f64 {
+    percentile(times, 50)
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+fn row(number: u32, what: &str, floor: f64, found: f64, goal: &str) {
+    println!("| {number} | {what} | {floor:.2} | {found:.2} | {:.2} | {goal} |", found / floor);
+}
+
+fn bench() {
+    println!("| | figure (median; ms unless said) | floor | Windlass | ratio | goal |");
+    println!("|---|---|---|---|---|---|");
+    gaps();
+    starts();
+    memory_and_lanes();
+    resumes();
+}
+
+/// The time between two agents, and the processor time for each.
+fn gaps() {
+    let (mut floors, mut found) = (Vec::new(), Vec::new());
+    let (mut floor_cpu, mut found_cpu) = (Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        let scratch = Scratch::new(&flow(1, ASKED - 1, ASK), 1);
+        let (_, cpu) = timed(&mut scratch.own("floor", ASKED), 0);
+        floor_cpu.push(ms(cpu) / ASKED as f64);
+        floors.extend(between(&scratch.stamps()));
+        // What a run costs as such is the difference between a long one and a short one.
+        let (_, cpu) = timed(&mut scratch.run(), 0);
+        let stamps = scratch.stamps();
+        assert_eq!(stamps.len(), ASKED);
+        found.extend(between(&stamps));
+        let short = Scratch::new(&flow(1, 9, ASK), 1);
+        let (_, base) = timed(&mut short.run(), 0);
+        found_cpu.push(ms(cpu.saturating_sub(base)) / (ASKED - 10) as f64);
+    }
+    let (floor, own) = (median(&mut floors), median(&mut found));
+    row(1, "gap between agents, intent and result durable", floor, own, "≤ 2.0");
+    let (p50, p90) = (percentile(&mut found, 50), percentile(&mut found, 90));
+    row(1, "the same, 90th percentile beside the 50th", p50, p90, "≤ 1.5");
+    let (floor, own) = (median(&mut floor_cpu), median(&mut found_cpu));
+    row(2, "processor time for each invocation", floor, own, "≤ 1.5");
+}
+
+fn between(stamps: &[(u64, u64)]) -> Vec<f64> {
+    stamps.windows(2).map(|pair| pair[1].0.saturating_sub(pair[0].1) as f64 / 1e3).collect()
+}
+
+/// `--help`, and `status` with a thousand units.
+fn starts() {
+    let scratch = Scratch::new(&flow(1, 1, GATE), 1_000);
+    timed(&mut scratch.run(), 8);
+    let (mut empty, mut help, mut status) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..STARTS {
+        empty.push(ms(timed(&mut Command::new("/bin/true"), 0).0));
+        help.push(ms(timed(&mut scratch.windlass(&["--help"]), 0).0));
+        status.push(ms(timed(&mut scratch.windlass(&["status"]), 0).0));
+    }
+    let floor = median(&mut empty);
+    row(3, "`--help`, beside an empty process", floor, median(&mut help), "≤ 2");
+    row(3, "`status` with 1,000 units, beside an empty process", floor, median(&mut status), "≤ 3");
+}
+
+/// Sixty-four lanes at once: what they take of memory, and of time.
+fn memory_and_lanes() {
+    let scratch = Scratch::new(&flow(LANES, 0, ASK), LANES);
+    let (mut floors, mut cold, mut pooled) = (Vec::new(), Vec::new(), Vec::new());
+    for turn in 0..TURNS {
+        let (time, _) = timed(&mut scratch.own("pool", LANES), 0);
+        floors.push(ms(time) / LANES as f64);
+        scratch.stamps();
+        let (time, _) = timed(&mut scratch.run(), 0);
+        if turn == 0 { &mut cold } else { &mut pooled }.push(ms(time) / LANES as f64);
+        assert_eq!(scratch.stamps().len(), LANES);
+    }
+    let floor = median(&mut floors);
+    row(6, "64 tasks in 64 lanes made for them, for each task", floor, median(&mut cold), "≤ 1.5");
+    row(6, "64 tasks in 64 pooled lanes, for each task", floor, median(&mut pooled), "≤ 1.5");
+    let gate = Gate::new(&scratch);
+    let mut run = scratch.run().spawn().unwrap();
+    gate.wait_for(LANES, &mut run);
+    let status = fs::read_to_string(format!("/proc/{}/status", run.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+    let kib: f64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    gate.open();
+    assert_eq!(run.wait().unwrap().code(), Some(0));
+    println!("| 4 | peak memory with 64 lanes in flight, MB | – | {:.1} | – | ≤ 12 |", kib / 1e3);
+}
+
+/// Where agents wait until all have come: a file that is locked meanwhile.
+struct Gate<'a> {
+    scratch: &'a Scratch,
+    path: PathBuf,
+    _locked: fs::File,
+}
+
+impl Gate<'_> {
+    fn new(scratch: &Scratch) -> Gate<'_> {
+        let path = scratch.dir.path().join("gate");
+        let file = fs::File::create(&path).unwrap();
+        file.lock().unwrap();
+        let _ = fs::remove_file(scratch.dir.path().join("at the gate"));
+        Gate { scratch, path, _locked: file }
+    }
+
+    /// When so many agents have come; says when the last began.
+    fn wait_for(&self, agents: usize, run: &mut Child) -> u64 {
+        loop {
+            let text = fs::read_to_string(self.scratch.dir.path().join("at the gate"));
+            let text = text.unwrap_or_default();
+            if text.lines().count() >= agents {
+                let last = text.lines().last().unwrap();
+                return last.split_once(' ').unwrap().0.parse().unwrap();
+            }
+            assert!(run.try_wait().unwrap().is_none(), "it ended before its agents had begun");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Everybody may go on, and whoever comes late finds no gate.
+    fn open(self) {
+        fs::remove_file(&self.path).unwrap();
+    }
+}
+
+/// From `windlass resume` after a kill to the first agent.
+fn resumes() {
+    let (mut floors, mut found) = (Vec::new(), Vec::new());
+    for _ in 0..TURNS * 2 {
+        let scratch = Scratch::new(&flow(1, 1, ASK), 1);
+        let gate = Gate::new(&scratch);
+        let mut run = scratch.run().spawn().unwrap();
+        gate.wait_for(1, &mut run);
+        run.kill().unwrap();
+        run.wait().unwrap();
+        fs::remove_file(scratch.dir.path().join("at the gate")).unwrap();
+        let from = now_us();
+        let mut again = scratch.windlass(&["resume"]).spawn().unwrap();
+        let began = gate.wait_for(1, &mut again);
+        found.push(began.saturating_sub(from) as f64 / 1e3);
+        gate.open();
+        assert_eq!(again.wait().unwrap().code(), Some(0));
+        scratch.stamps();
+        let from = now_us();
+        ask(scratch.dir.path());
+        floors.push(scratch.stamps()[0].0.saturating_sub(from) as f64 / 1e3);
+    }
+    let (floor, found) = (median(&mut floors), median(&mut found));
+    row(5, "kill -9, then `resume`, to the first agent (goal 10 ms)", floor, found, "≤ 10 ms");
+}
