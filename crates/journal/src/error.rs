@@ -286,6 +286,17 @@ impl Error {
         move |source| classify(file, doing, source)
     }
 
+    /// Whether the journal itself is not what it was: then it can be set aside, and nothing else helps.
+    pub fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            Error::NotAJournal { .. }
+                | Error::Damaged { .. }
+                | Error::Lost { .. }
+                | Error::Broken { .. }
+        )
+    }
+
     /// Whether the storage failed under a write, so that what is on the disk is uncertain.
     pub(crate) fn spoils_writes(&self) -> bool {
         matches!(

@@ -293,6 +293,10 @@ impl Error {
             | Self::Ask(_)
             | Self::Spawner(_)
             | Self::Output(_) => None,
+            Self::Journal(flaw) if flaw.is_damage() => Some(
+                "`windlass journal set-aside` puts it out of the way under another name, so that you can start afresh"
+                    .to_owned(),
+            ),
             Self::Engine(_)
             | Self::Trouble(_)
             | Self::Journal(_)

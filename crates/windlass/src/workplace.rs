@@ -63,19 +63,28 @@ impl Workplace {
         Ok(Some(Journal::open_read_only(&self.dir, &self.known)?))
     }
 
+    /// Takes the lock alone.
+    pub fn lock(&self, what: &str) -> Result<Lock, Error> {
+        let dir = state_dir()?.make_repo_dir(&self.known)?;
+        match Lock::take(&dir, Holder::this_process(what, wall_ms())) {
+            Ok(lock) => Ok(lock),
+            Err(TakeError::Held(held)) => Err(Error::Held(TakeError::Held(held).to_string())),
+            Err(TakeError::Failed(error)) => Err(error.into()),
+        }
+    }
+
+    /// The journal, opened by the one who holds the lock.
+    pub fn open(&self, lock: &Lock) -> Result<Journal, windlass_journal::Error> {
+        Journal::open(lock, &self.known)
+    }
+
     /// Takes the lock and opens the journal: from now on this process is the one that writes.
     pub fn take(self, what: &str) -> Result<Held, Error> {
         self.repository.usable()?;
-        let dir = state_dir()?.make_repo_dir(&self.known)?;
-        let lock = match Lock::take(&dir, Holder::this_process(what, wall_ms())) {
-            Ok(lock) => lock,
-            Err(TakeError::Held(held)) => {
-                return Err(Error::Held(TakeError::Held(held).to_string()));
-            }
-            Err(TakeError::Failed(error)) => return Err(error.into()),
-        };
+        let lock = self.lock(what)?;
+        let dir = lock.dir().to_owned();
         let ended = ledger::sweep(&dir, GRACE)?;
-        let journal = Journal::open(&lock, &self.known)?;
+        let journal = self.open(&lock)?;
         let spawner = Spawner::start_with(Ledger::open(&dir)?)?;
         let repository = self.repository.run_by(Arc::new(GitRun(spawner.clone())));
         Ok(Held {

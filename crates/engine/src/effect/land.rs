@@ -18,10 +18,6 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
     }
     let at = when(job.effect.since);
     let lane = shop.lane(job.effect.lane, job.unit(), base, at)?;
-    if lane.base != *base {
-        // Somebody rebuilt it and was cut off before that was on record: nobody knows whether it went cleanly.
-        return turned_away(shop, job, CONFLICT, &lane.base);
-    }
     let tree = Oid::parse(&checked.tree).map_err(|_| Trouble::defect("a tree that is none"))?;
     // The base is the one on record, not the lane's: a lane that was rebuilt just before a crash must not pass for
     // one that was checked there.
@@ -53,11 +49,9 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
         Landing::Landed { commit, .. } => Ok(Ok(landed(commit, None))),
         Landing::Waiting { commit, command, .. } => Ok(Ok(landed(commit, Some(command)))),
         Landing::Moved { tip, .. } => turned_away(shop, job, "moved", &tip),
-        Landing::Conflict { tip, .. } => turned_away(shop, job, CONFLICT, &tip),
+        Landing::Conflict { tip, .. } => turned_away(shop, job, "conflict", &tip),
     }
 }
-
-const CONFLICT: &str = "conflict";
 
 /// What the landing came to is on record before the lane is touched.
 fn turned_away(shop: &Shop, job: &Job, came: &str, tip: &Oid) -> Outcome {

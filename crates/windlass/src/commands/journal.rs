@@ -17,6 +17,7 @@ use crate::workplace::Workplace;
 Examples:
   windlass journal verify
   windlass journal export task-2 > task-2.jsonl
+  windlass journal set-aside
 ")]
 pub enum JournalCommand {
     /// Check every entry against the one before, and every blob against its name
@@ -31,10 +32,15 @@ pub enum JournalCommand {
         #[arg(value_name = "RUN")]
         run: Option<String>,
     },
+    /// Put a damaged journal out of the way under another name, so that a fresh one can begin
+    SetAside,
 }
 
 pub fn run(command: &JournalCommand, out: &mut Output) -> Result<Exit, Error> {
     let place = Workplace::find(Path::new("."))?;
+    if matches!(command, JournalCommand::SetAside) {
+        return set_aside(&place, out);
+    }
     let Some(journal) = place.look()? else {
         out.line("nothing has been written here yet")?;
         return Ok(Exit::Done);
@@ -66,5 +72,26 @@ pub fn run(command: &JournalCommand, out: &mut Output) -> Result<Exit, Error> {
             out.bytes(&bytes)?;
             Ok(Exit::Done)
         }
+        JournalCommand::SetAside => Err(Error::Defect),
     }
+}
+
+/// Only what is really damaged: a sound journal is somebody's record.
+fn set_aside(place: &Workplace, out: &mut Output) -> Result<Exit, Error> {
+    let lock = place.lock("windlass journal set-aside")?;
+    let opened = place.open(&lock).and_then(|journal| journal.verify(Scope::All));
+    let sound = match opened {
+        Ok(report) => report.is_sound(),
+        Err(flaw) if flaw.is_damage() => false,
+        Err(other) => return Err(other.into()),
+    };
+    if sound {
+        return Err(Error::NotTaken("the journal is sound: it stays where it is".to_owned()));
+    }
+    let aside = windlass_journal::set_aside(&lock)?;
+    for (from, to) in &aside.renamed {
+        out.line(&format!("{} is now {}", from.display(), to.display()))?;
+    }
+    out.line("nothing was removed; the next `windlass run` begins with a fresh journal")?;
+    Ok(Exit::Done)
 }

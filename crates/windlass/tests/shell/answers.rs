@@ -1,6 +1,7 @@
 //! Questions: asked, left open, answered from elsewhere, answered by hand.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
 
 use crate::scratch::{SCRIPT, Scratch, ended};
 
@@ -90,4 +91,35 @@ fn what_a_person_changes_in_the_lane_is_proved_and_lands_as_theirs() {
 pub fn make_executable(path: &std::path::Path) {
     use std::os::unix::fs::PermissionsExt as _;
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn at_a_terminal_the_question_is_put_there_and_the_answer_typed() {
+    let tasks = "[[task]]\nid = 'hello'\ncareful = true\n";
+    let scratch = Scratch::with(&[("tasks.toml", tasks)]);
+    let terminal = nix::pty::openpty(None, None).unwrap();
+    let slave = || std::process::Stdio::from(terminal.slave.try_clone().unwrap());
+    let mut run = scratch.start().stdin(slave()).stderr(slave()).spawn().unwrap();
+    drop(terminal.slave);
+    let mut master = fs::File::from(terminal.master);
+    let mut seen = String::new();
+    let mut wait_for = |master: &mut fs::File, prompts: usize| {
+        while seen.matches("] > ").count() < prompts {
+            let mut bytes = [0; 1024];
+            let count = master.read(&mut bytes).unwrap();
+            assert_ne!(count, 0, "it ended: {seen}");
+            seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
+        }
+        seen.clone()
+    };
+    let asked = wait_for(&mut master, 1);
+    assert!(asked.contains("Land hello?") && asked.contains("yes"), "{asked}");
+    // What is none of its options is refused, and asked for again.
+    master.write_all(b"maybe\n").unwrap();
+    wait_for(&mut master, 2);
+    master.write_all(b"yes\n").unwrap();
+    // A terminal whose other side is gone cannot be read from any more.
+    std::thread::spawn(move || std::io::copy(&mut master, &mut std::io::sink()));
+    assert_eq!(run.wait().unwrap().code(), Some(0));
+    assert_eq!(scratch.landed()["hello.txt"], "hello");
 }

@@ -122,7 +122,135 @@ fn a_journal_of_another_repository_or_a_broken_one_is_refused() {
     let main = scratch.git(&["rev-parse", "main"]);
     let (code, said) = ended(scratch.start().output().unwrap());
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("journal.db"), "{said}");
+    assert!(said.contains("journal.db") && said.contains("journal set-aside"), "{said}");
     assert_eq!(scratch.git(&["rev-parse", "main"]), main);
     assert!(file.exists(), "never reset");
+    let bytes = fs::read(&file).unwrap();
+    let aside = scratch.windlass(&["journal", "set-aside"]).output().unwrap();
+    assert_eq!(aside.status.code(), Some(0), "{}", String::from_utf8_lossy(&aside.stderr));
+    assert_eq!(fs::read(dir.join("journal.db.damaged-1")).unwrap(), bytes, "every byte is kept");
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(0), "a fresh start: {said}");
+    let (code, said) = ended(scratch.windlass(&["journal", "set-aside"]).output().unwrap());
+    assert!(code == Some(2) && said.contains("sound"), "a sound one stays: {said}");
+    assert!(file.exists());
+}
+
+#[test]
+fn a_journal_that_is_gone_or_belongs_to_another_repository_is_not_taken_for_an_empty_one() {
+    let scratch = Scratch::new();
+    assert_eq!(scratch.start().output().unwrap().status.code(), Some(0));
+    let state = scratch.path("state/repositories");
+    let dir = fs::read_dir(&state).unwrap().next().unwrap().unwrap().path();
+    let other = Scratch::new();
+    assert_eq!(other.start().output().unwrap().status.code(), Some(0));
+    let theirs = fs::read_dir(other.path("state/repositories")).unwrap().next().unwrap().unwrap();
+    for file in ["journal.db", "journal.head"] {
+        fs::rename(dir.join(file), dir.join(format!("{file}.mine"))).unwrap();
+        fs::copy(theirs.path().join(file), dir.join(file)).unwrap();
+    }
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert!(code == Some(1) && said.contains("belongs to the repository"), "{said}");
+    fs::remove_file(dir.join("journal.db")).unwrap();
+    fs::rename(dir.join("journal.head.mine"), dir.join("journal.head")).unwrap();
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert!(code == Some(1) && said.contains("lost events"), "{said}");
+}
+
+#[test]
+fn a_repository_that_lanes_cannot_be_built_from_is_refused_with_what_to_do() {
+    let scratch = Scratch::new();
+    let refused = |prepare: &[&[&str]], dir: &str, word: &str| {
+        for args in prepare {
+            scratch.git(args);
+        }
+        let flow = |name: &str| scratch.repo().join(name).display().to_string();
+        let (flow, catalogue) = (flow("flow.toml"), flow("catalogue.toml"));
+        let mut start = scratch.windlass(&["run", &flow, "--catalogue", &catalogue]);
+        let (code, said) = ended(start.current_dir(scratch.repo().join(dir)).output().unwrap());
+        assert!(code == Some(1) && said.contains(word), "{word}: {code:?} {said}");
+    };
+    refused(&[&["clone", "-q", "--bare", ".", "../bare"]], "../bare", "clone it");
+    refused(&[&["init", "-q", "../empty"]], "../empty", "has no commit yet");
+    scratch.git(&["commit", "-q", "--allow-empty", "-m", "Second"]);
+    let url = format!("file://{}", scratch.repo().display());
+    refused(&[&["clone", "-q", "--depth", "1", &url, "../shallow"]], "../shallow", "--unshallow");
+    refused(&[&["checkout", "-q", "--detach"]], ".", "name the branch");
+    scratch.git(&["checkout", "-q", "main"]);
+    assert!(
+        !scratch.path("state").exists() || scratch.status()["runs"].as_array().unwrap().is_empty()
+    );
+}
+
+#[test]
+fn odd_places_are_no_obstacle() {
+    let scratch = Scratch::new();
+    let odd = scratch.path("a b'ü\"\n$(x)");
+    scratch.git(&["clone", "-q", ".", odd.to_str().unwrap()]);
+    for (key, value) in [("user.name", "Ada"), ("user.email", "ada@example.org")] {
+        scratch.git(&["-C", odd.to_str().unwrap(), "config", key, value]);
+    }
+    let (code, said) = ended(scratch.start().current_dir(&odd).output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    let log =
+        scratch.git(&["-C", odd.to_str().unwrap(), "rev-list", "--merges", "--count", "main"]);
+    assert_eq!(log, "2");
+}
+
+mod slow {
+    use super::*;
+
+    /// The flow with a limit of a second on what the worker does.
+    fn limited(entry: &str) -> (Option<i32>, Vec<serde_json::Value>) {
+        let flow = include_str!("../fixtures/small.toml");
+        let flow = flow.replacen("role  = \"worker\"", "role  = \"worker\"\nlimit = \"1s\"", 1);
+        let flow = flow.replace(
+            "redo   = { per = \"stage\", max = 2 }",
+            "redo   = { per = \"stage\", max = 1 }",
+        );
+        let script = format!("[[answer]]\nrole = 'worker'\n{entry}\n");
+        let tasks = "[[task]]\nid = 'hello'\ncareful = false\n";
+        let scratch =
+            Scratch::with(&[("flow.toml", &flow), ("script.toml", &script), ("tasks.toml", tasks)]);
+        let (code, said) = ended(scratch.start().output().unwrap());
+        assert!(!said.contains("panicked"), "{said}");
+        assert_eq!(scratch.processes(), [""; 0], "{said}");
+        (code, scratch.notes("answered"))
+    }
+
+    #[test]
+    fn an_agent_that_never_ends_is_ended_even_if_it_will_not() {
+        for fault in ["hang", "ignore-term"] {
+            let (code, _) = limited(&format!("fault = '{fault}'"));
+            assert_eq!(code, Some(3), "{fault}: twice too long, then a person");
+        }
+    }
+
+    #[test]
+    fn an_agent_that_prints_a_thousand_megabytes_is_heard_to_its_end() {
+        let scratch = Scratch::new();
+        let agent = scratch.path("agent");
+        let text = "#!/bin/sh\ncat > /dev/null\nhead -c 1000000000 /dev/zero\n\
+                    [ $WINDLASS_ROLE = worker ] && echo hello > hello.txt && echo && echo '{\"verdict\":\"done\"}'\n\
+                    [ $WINDLASS_ROLE = worker ] || { echo; echo '{\"verdict\":\"clear\"}'; }\n";
+        fs::write(&agent, text).unwrap();
+        crate::answers::make_executable(&agent);
+        let config = format!(
+            "[agents.loud]\nkind = 'command'\ncommand = ['{}']\ncost = 'none'\n[roles]\ndefault = 'loud'\n\
+             [checks]\ntest = 'sh test.sh'\n",
+            agent.display()
+        );
+        fs::write(scratch.repo().join("windlass.toml"), config).unwrap();
+        let tasks = "[[task]]\nid = 'hello'\ncareful = false\n";
+        fs::write(scratch.repo().join("tasks.toml"), tasks).unwrap();
+        scratch.git(&["commit", "-qam", "A loud agent"]);
+        let (code, said) = ended(scratch.start().output().unwrap());
+        assert_eq!(code, Some(0), "{said}");
+        assert_eq!(scratch.landed()["hello.txt"], "hello");
+        let state = scratch.path("state");
+        let size = std::process::Command::new("du").arg("-sk").arg(state).output().unwrap();
+        let size = String::from_utf8(size.stdout).unwrap();
+        let kib: u64 = size.split_whitespace().next().unwrap().parse().unwrap();
+        assert!(kib < 100_000, "what is kept of it has bounds: {kib} KiB");
+    }
 }

@@ -197,20 +197,31 @@ fn the_story_has_everything_in_it() {
     assert!(told.points.len() > 300, "{} points", told.points.len());
 }
 
-#[test]
-fn cut_off_while_a_conflict_is_put_into_the_lane_it_is_still_a_conflict() {
-    // The first time that a landing puts files into a lane is when the person's commit is in the way.
-    let first = std::cell::Cell::new(None);
+/// The first time that a landing puts files into a lane is when the person's commit is in the way; the second time it
+/// has only moved the branch.
+fn cut_off_while_being_rebuilt(time: usize) -> Option<String> {
+    let times = std::cell::Cell::new(0);
+    let chosen = std::cell::Cell::new(None);
     let told = Told::new(|point| {
         let here = point.thread == "land land" && point.step == "put.read-tree";
-        let here = here && point.side == "after" && first.get().is_none();
+        times.set(times.get() + usize::from(here && point.side == "after"));
+        let here = here && point.side == "after" && times.get() == time;
         if here {
-            first.set(Some(point.number));
+            chosen.set(Some(point.number));
         }
         here
     });
-    let (wrong, _) = told.take_up(&told.points[first.get().unwrap()]);
-    assert_eq!(wrong, None);
+    told.take_up(&told.points[chosen.get().unwrap()]).0
+}
+
+#[test]
+fn cut_off_while_a_conflict_is_put_into_the_lane_it_is_still_a_conflict() {
+    assert_eq!(cut_off_while_being_rebuilt(1), None);
+}
+
+#[test]
+fn cut_off_while_the_lane_is_put_on_a_moved_base_it_is_not_taken_for_what_was_checked() {
+    assert_eq!(cut_off_while_being_rebuilt(2), None);
 }
 
 mod slow {
