@@ -76,6 +76,8 @@ pub struct Request {
 /// What came of a landing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Landing {
+    /// There is nothing in it: the tree is the one that it was a change of.
+    Nothing,
     /// The branch has it.
     Landed {
         /// The commit.
@@ -119,8 +121,7 @@ impl Store {
         let heads = self.sync()?;
         let tip = heads.tip(&request.branch);
         if self.tree_of(&request.base)? == request.tree {
-            let commit = tip.unwrap_or(&request.base).clone();
-            return Ok(Landing::Landed { commit, already: true });
+            return Ok(Landing::Nothing);
         }
         let commit = self.build(request)?;
         if let Some(tip) = tip.filter(|tip| **tip != request.base)

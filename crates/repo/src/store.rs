@@ -156,8 +156,11 @@ impl Store {
     /// Sets right what a crash left behind: locks of our own, and landings that were under way in
     /// a checkout. Only for the one process that may write; call it before anything else.
     pub fn recover(&self) -> Result<(), RepoError> {
-        for dir in [self.results_dir().join("refs"), self.mirror_dir().join("refs")] {
-            remove_locks(&dir, usize::MAX).doing("searched for locks", &dir)?;
+        for git_dir in [self.results_dir(), self.mirror_dir()] {
+            // Beside the refs there are packed ones, and a lock for them.
+            let refs = git_dir.join("refs");
+            remove_locks(&git_dir, 0).doing("searched for locks", &git_dir)?;
+            remove_locks(&refs, usize::MAX).doing("searched for locks", &refs)?;
         }
         for name in ["lanes", "checks"] {
             let dir = self.dir.join(name);

@@ -46,6 +46,11 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
         shop.store.note(commit, evidence, at)?;
     }
     match landing {
+        Landing::Nothing => {
+            let (name, text) = ("land".to_owned(), "there was nothing to land".to_owned());
+            let note = Note::Told { effect: job.id, name, text };
+            Ok(Ok(job.done("landed", Paper { notes: vec![note], blobs: Vec::new() })))
+        }
         Landing::Landed { commit, .. } => Ok(Ok(landed(commit, None))),
         Landing::Waiting { commit, command, .. } => Ok(Ok(landed(commit, Some(command)))),
         Landing::Moved { tip, .. } => turned_away(shop, job, "moved", &tip),

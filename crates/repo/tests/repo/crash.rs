@@ -252,6 +252,7 @@ mod slow {
 
     fn land(scratch: &Scratch, store: &Store, how: Land) -> String {
         match store.land(&the_request(scratch, store, how)).expect("it worked") {
+            Landing::Nothing => "nothing".into(),
             Landing::Landed { commit, .. } => format!("landed {commit}"),
             Landing::Waiting { commit, branch, .. } => format!("waiting {commit} {branch}"),
             other => panic!("{other:?}"),

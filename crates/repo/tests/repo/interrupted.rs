@@ -155,3 +155,23 @@ fn a_conflict_that_was_cut_off_is_put_into_the_lane_once() {
     assert_eq!(read(&lane.work, "readme.md").matches("<<<<<<<").count(), 1);
     assert_eq!(again.subject, scratch.store().snapshot(&lane, "x", WHEN).unwrap().subject);
 }
+
+#[test]
+fn locks_that_a_killed_git_left_in_our_own_stores_are_removed() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let state = scratch.dir.join("state");
+    let locks = [
+        "results.git/packed-refs.lock",
+        "results.git/HEAD.lock",
+        "results.git/refs/windlass-test.lock",
+        "mirror.git/packed-refs.lock",
+    ];
+    for lock in locks {
+        fs::write(state.join(lock), "").unwrap();
+    }
+    store.recover().unwrap();
+    for lock in locks {
+        assert!(!state.join(lock).exists(), "{lock}");
+    }
+}

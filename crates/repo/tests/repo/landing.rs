@@ -229,13 +229,12 @@ fn a_branch_that_is_not_there_is_made_only_when_asked_for() {
 }
 
 #[test]
-fn nothing_to_land_is_landed_already() {
+fn nothing_to_land_is_told_apart() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let lane = edited(&store, 1, "u1", "readme.md", "hello\n");
     let request = request(&store, &lane, Land::Commit);
-    let commit = scratch.oid("main");
-    assert_eq!(store.land(&request).unwrap(), Landing::Landed { commit, already: true });
+    assert_eq!(store.land(&request).unwrap(), Landing::Nothing);
     let subject = store.snapshot(&lane, "x", WHEN).unwrap().subject;
     assert_eq!(subject.change, "none");
 }

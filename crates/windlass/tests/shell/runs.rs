@@ -96,6 +96,10 @@ fn a_second_run_starts_from_what_the_first_one_landed() {
     let first = scratch.git(&["rev-parse", "main"]);
     assert_eq!(scratch.start().output().unwrap().status.code(), Some(0));
     assert_eq!(scratch.git(&["rev-parse", "main"]), first, "there was nothing left to do");
+    let landings = &scratch.status()["runs"][1]["landings"];
+    assert_eq!(landings.as_array().map(Vec::len), Some(0), "and nobody says that it landed");
+    let note = scratch.git(&["notes", "--ref", "windlass", "show", "main"]);
+    assert!(note.contains("\"small-1\""), "the evidence of what did land stays: {note}");
     let runs = scratch.status()["runs"].as_array().unwrap().len();
     assert_eq!(runs, 2);
     let lanes = scratch.windlass(&["lanes", "list", "--json"]).output().unwrap();

@@ -96,13 +96,18 @@ impl Told {
 
     /// Takes the copy of a point up, and says what was wrong with how it went on, and which entries the journal had.
     fn take_up(&self, point: &Point) -> (Option<String>, usize) {
+        self.take_up_with(point, 1)
+    }
+
+    /// The same, when so many agents may be asked once more.
+    fn take_up_with(&self, point: &Point, again: u32) -> (Option<String>, usize) {
         fs::remove_dir_all(self.place()).unwrap();
         fs::rename(self.copy(point.number), self.place()).unwrap();
         let place = Place::put_back(&self.place());
         let entries = place.entries().len();
         let wrong = match place.finish() {
             Err(why) => Some(why),
-            Ok(()) => place.compare(&self.seen, 1),
+            Ok(()) => place.compare(&self.seen, again),
         };
         (wrong, entries)
     }
@@ -197,21 +202,38 @@ fn the_story_has_everything_in_it() {
     assert!(told.points.len() > 300, "{} points", told.points.len());
 }
 
-/// The first time that a landing puts files into a lane is when the person's commit is in the way; the second time it
-/// has only moved the branch.
-fn cut_off_while_being_rebuilt(time: usize) -> Option<String> {
-    let times = std::cell::Cell::new(0);
+/// The first point that fits is copied.
+fn cut_off_at(fits: impl Fn(&Point) -> bool) -> (Told, Point) {
     let chosen = std::cell::Cell::new(None);
     let told = Told::new(|point| {
-        let here = point.thread == "land land" && point.step == "put.read-tree";
-        times.set(times.get() + usize::from(here && point.side == "after"));
-        let here = here && point.side == "after" && times.get() == time;
+        let here = chosen.get().is_none() && fits(point);
         if here {
             chosen.set(Some(point.number));
         }
         here
     });
-    told.take_up(&told.points[chosen.get().unwrap()]).0
+    let point = told.points[chosen.get().unwrap()].clone();
+    (told, point)
+}
+
+#[test]
+fn an_agent_whose_answer_is_complete_is_not_asked_again() {
+    // What it edited is being recorded: it has answered, and the journal does not know.
+    let (told, point) = cut_off_at(|point| point.thread == "role do" && point.step == "record.add");
+    assert_eq!(told.take_up_with(&point, 0).0, None);
+}
+
+/// The first time that a landing puts files into a lane is when the person's commit is in the way; the second time it
+/// has only moved the branch.
+fn cut_off_while_being_rebuilt(time: usize) -> Option<String> {
+    let times = std::cell::Cell::new(0);
+    let (told, point) = cut_off_at(|point| {
+        let here = point.thread == "land land" && point.step == "put.read-tree";
+        let here = here && point.side == "after";
+        times.set(times.get() + usize::from(here));
+        here && times.get() == time
+    });
+    told.take_up(&point).0
 }
 
 #[test]

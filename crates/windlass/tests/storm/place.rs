@@ -47,7 +47,8 @@ echo "{\"verdict\":\"$verdict\",\"cost_usd\":0.01,\"tokens\":10}"
 /// What is cut off has cost nobody knows what, and is charged as much as it may have cost: so that must not be much.
 const CONFIG: &str = "[agents.stand-in]\nkind = 'command'\ncommand = ['stand-in']\n\
                       [roles]\ndefault = 'stand-in'\n[checks]\ntest = 'sh test.sh'\n\
-                      [budget]\ninvocation = { dollars = 0.1 }\nrequest = { dollars = 0.02 }\n";
+                      [budget]\ninvocation = { dollars = 0.1, tokens = 1000 }\n\
+                      request = { dollars = 0.02, tokens = 100 }\n";
 
 /// Red while a file says that it is bad or bears the marks of a conflict.
 const TEST: &str = "! grep -qsE 'bad|half|^[<>=]{7}' *.txt\n";
@@ -195,7 +196,12 @@ impl Place {
                         return Err(format!("the answer was not taken: {text}"));
                     }
                 }
-                _ => return Err(format!("it came to {code:?}: {text}")),
+                _ => {
+                    let entries = self.entries();
+                    let last: Vec<String> =
+                        entries.iter().rev().take(25).rev().map(ToString::to_string).collect();
+                    return Err(format!("it came to {code:?}: {text}{}", last.join("\n")));
+                }
             }
             said = text;
         }
