@@ -162,7 +162,7 @@ impl Store {
             remove_locks(&git_dir, 0).doing("searched for locks", &git_dir)?;
             remove_locks(&refs, usize::MAX).doing("searched for locks", &refs)?;
         }
-        for name in ["lanes", "checks"] {
+        for name in ["lanes", "checks", "unfinished"] {
             let dir = self.dir.join(name);
             remove_locks(&dir, 1).doing("searched for locks", &dir)?;
         }

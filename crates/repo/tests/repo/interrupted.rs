@@ -166,6 +166,7 @@ fn locks_that_a_killed_git_left_in_our_own_stores_are_removed() {
         "results.git/HEAD.lock",
         "results.git/refs/windlass-test.lock",
         "mirror.git/packed-refs.lock",
+        "unfinished/0123.index.lock",
     ];
     for lock in locks {
         fs::write(state.join(lock), "").unwrap();

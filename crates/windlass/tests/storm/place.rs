@@ -399,7 +399,11 @@ impl Seen {
     /// were at work when it was cut off may have been asked once more.
     pub fn differs(&self, whole: &Seen, cut_off: u32) -> Option<String> {
         if self.tree != whole.tree {
-            return Some(format!("this has landed:\n{}\nnot:\n{}", self.tree, whole.tree));
+            let landings = &self.landings;
+            return Some(format!(
+                "this is there:\n{}\nnot:\n{}\nby\n{landings}",
+                self.tree, whole.tree
+            ));
         }
         if self.landings != whole.landings {
             return Some(format!("landed:\n{}\nnot:\n{}", self.landings, whole.landings));

@@ -19,8 +19,7 @@ impl Results {
     /// Takes a file of results up. What was seen at another commit, or of another program, does not count.
     pub fn open(name: &str) -> Results {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let dir = root.join("target/storm");
-        fs::create_dir_all(&dir).unwrap();
+        let dir = dir();
         let git = |args: &[&str]| {
             let output = Command::new("git").args(args).current_dir(&root).output().unwrap();
             String::from_utf8(output.stdout).unwrap().trim().to_owned()
@@ -73,6 +72,17 @@ impl Results {
             self.passed.insert(point.to_owned(), covers.to_vec());
         }
     }
+}
+
+fn dir() -> PathBuf {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/storm");
+    fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+/// Keeps something beside the results.
+pub fn keep(name: &str, text: &str) {
+    fs::write(dir().join(name), text).unwrap();
 }
 
 /// FNV-1a: it only has to tell one build from the next.
