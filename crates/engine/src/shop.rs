@@ -61,8 +61,9 @@ impl LaneTable {
             table.next = table.next.max(lane.number + 1);
             match lane.lane {
                 Some(Lane { run: owner, unit, .. }) if owner == run.id() => {
-                    let own = run.unit_named(&unit).map(|unit| unit.lane);
-                    let own = if unit == RUN_ITSELF { Some(None) } else { own };
+                    // A unit that is over has no lane any more; what is in its old one is kept when another takes it.
+                    let of_unit = || run.unit_named(&unit).and_then(|unit| unit.lane).map(Some);
+                    let own = if unit == RUN_ITSELF { Some(None) } else { of_unit() };
                     match own {
                         Some(own) => {
                             table.owned.insert(own, lane.number);
@@ -293,7 +294,9 @@ impl windlass_repo::Run for GitRun {
             .stdin(Stdin::Bytes(call.stdin.clone()))
             .stdout(Output::whole())
             .stderr(Output::keep(32 * 1024, 32 * 1024))
-            .limits(limits);
+            .limits(limits)
+            // A git that is killed leaves its locks behind, also in the person's repository.
+            .asked_when_orphaned();
         let finished = self.0.run(command).map_err(io::Error::other)?;
         let code = match finished.ending {
             Ending::Exited(code) => Some(code),

@@ -93,6 +93,7 @@ pub struct Command {
     stderr: Output,
     watch: Option<Watch>,
     umask: u32,
+    orphaned: i32,
 }
 
 impl Command {
@@ -113,6 +114,7 @@ impl Command {
             stderr: Output::default(),
             watch: None,
             umask: 0o022,
+            orphaned: libc::SIGKILL,
         }
     }
 
@@ -175,6 +177,13 @@ impl Command {
     /// Which permissions files it creates do not get; `0o022` if not said, whatever Windlass
     /// itself was started with.
     #[must_use]
+    /// When we die it is asked to end, instead of being killed: for a program that clears up after itself, and that is
+    /// over in a moment anyway. Whoever sweeps after us ends it if it is not.
+    pub fn asked_when_orphaned(mut self) -> Command {
+        self.orphaned = libc::SIGTERM;
+        self
+    }
+
     pub fn umask(mut self, umask: u32) -> Command {
         self.umask = umask & 0o777;
         self
@@ -209,6 +218,7 @@ impl Command {
                 directory: text("the directory", self.directory.into_os_string())?,
                 stdio: [stdin, out_end, err_end],
                 umask: self.umask,
+                orphaned: self.orphaned,
             },
             program: self.program,
             token,

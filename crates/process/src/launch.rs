@@ -46,6 +46,8 @@ pub(crate) struct Plan {
     /// What becomes its descriptors 0, 1 and 2. None of these is one of those numbers here.
     pub(crate) stdio: [OwnedFd; 3],
     pub(crate) umask: u32,
+    /// The signal it gets when we die.
+    pub(crate) orphaned: c_int,
 }
 
 /// A program that runs. Its process is ours to collect.
@@ -107,6 +109,7 @@ struct Orders {
     directory: *const c_char,
     stdio: [RawFd; 3],
     umask: libc::mode_t,
+    orphaned: c_int,
     limit: Option<libc::rlim_t>,
     parent: libc::pid_t,
     step: AtomicI32,
@@ -147,6 +150,7 @@ impl Launcher {
             directory: plan.directory.as_ptr(),
             stdio: [0, 1, 2].map(|at: usize| plan.stdio[at].as_raw_fd()),
             umask: plan.umask,
+            orphaned: plan.orphaned,
             limit: match self.marks {
                 Marks::Limit => Some(token.limit()),
                 Marks::EnvironmentOnly => None,
@@ -236,7 +240,7 @@ unsafe fn obey(orders: &Orders) -> Step {
         if libc::setsid() < 0 {
             return Step::LeaveSession;
         }
-        if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) < 0 {
+        if libc::prctl(libc::PR_SET_PDEATHSIG, orders.orphaned) < 0 {
             return Step::DieWithParent;
         }
         // The parent may have died before that call. Then nobody would ever tell us.

@@ -60,7 +60,11 @@ impl Workplace {
         if !self.dir.join(windlass_journal::DATABASE).exists() {
             return Ok(None);
         }
-        Ok(Some(Journal::open_read_only(&self.dir, &self.known)?))
+        match Journal::open_read_only(&self.dir, &self.known) {
+            // Whoever was about to make it has been cut off.
+            Err(windlass_journal::Error::Missing { .. }) => Ok(None),
+            opened => Ok(Some(opened?)),
+        }
     }
 
     /// Takes the lock alone.
