@@ -24,7 +24,10 @@ struct Windlass {
 
 impl Windlass {
     fn start(state: &Path, program: &[&str]) -> Windlass {
-        let mut command = std::process::Command::new(STAND_IN);
+        Windlass::start_by(&mut std::process::Command::new(STAND_IN), state, program)
+    }
+
+    fn start_by(command: &mut std::process::Command, state: &Path, program: &[&str]) -> Windlass {
         command.arg("windlass").arg(state).args(program).stdout(Stdio::piped());
         let mut process = command.spawn().expect("the stand-in starts");
         let out = BufReader::new(process.stdout.take().expect("its output"));
@@ -79,6 +82,30 @@ fn the_kernel_ends_the_leader_and_the_sweep_the_daemon() {
     innocent.kill().unwrap();
     innocent.wait().unwrap();
     assert!(sweep(state.path(), LONG).unwrap().is_empty());
+}
+
+#[test]
+fn what_clears_up_after_itself_may_do_so_when_windlass_is_killed() {
+    let state = tempfile::tempdir().unwrap();
+    let lock = state.path().join("lock");
+    let script = "import os, signal, sys, time\n\
+                  def clear_up(*_): os.unlink(sys.argv[1]); sys.exit(0)\n\
+                  signal.signal(signal.SIGTERM, clear_up)\n\
+                  open(sys.argv[1], 'w').close()\n\
+                  print(os.getpid(), flush=True)\n\
+                  time.sleep(1000)\n";
+    for asked in [true, false] {
+        let mut command = std::process::Command::new(STAND_IN);
+        if asked {
+            command.env("ASKED_WHEN_ORPHANED", "1");
+        }
+        let program = ["python3", "-c", script, lock.to_str().unwrap()];
+        let mut windlass = Windlass::start_by(&mut command, state.path(), &program);
+        assert!(lock.exists());
+        windlass.kill();
+        assert!(windlass.leader.ends_within(LONG), "it does not die with Windlass");
+        assert_eq!(lock.exists(), !asked, "asked: {asked}");
+    }
 }
 
 #[test]

@@ -32,7 +32,11 @@ fn main() -> Outcome {
 /// Starts a program, passes its output on, and waits for it.
 fn windlass(state: &Path, program: &OsString, args: &[OsString]) -> Outcome {
     let spawner = Spawner::start_with(Ledger::open(state)?)?;
-    let command = Command::new(program, "/").args(args).watch(|_, chunk| {
+    let mut command = Command::new(program, "/").args(args);
+    if std::env::var_os("ASKED_WHEN_ORPHANED").is_some() {
+        command = command.asked_when_orphaned();
+    }
+    let command = command.watch(|_, chunk| {
         let _ = io::stdout().write_all(chunk);
         let _ = io::stdout().flush();
     });
