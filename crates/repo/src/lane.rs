@@ -13,6 +13,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     sync::PoisonError,
+    time::SystemTime,
 };
 
 use serde::{Deserialize, Serialize};
@@ -144,31 +145,25 @@ pub(crate) struct Opened<'s> {
 impl Opened<'_> {
     /// Records what the lane holds now.
     pub fn record_now(&self) -> Result<Recorded, RepoError> {
-        let store = self.work.store;
-        let before = Sight::of(&self.work.dir);
-        let known =
-            store.seen.lock().unwrap_or_else(PoisonError::into_inner).get(&self.home).cloned();
-        if let (Some(now), Some(Seen { sight, base, recorded })) = (before, known)
-            && now.same_as(&sight)
+        let seen = || self.work.store.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = seen().get(&self.home).cloned();
+        if let Some(Seen { sight, base, recorded }) = known
             && base == self.record.base
             && recorded.subject == self.record.subject
+            && Sight::of(&self.work.dir).is_some_and(|now| now.same_as(&sight))
         {
             return Ok(recorded);
         }
+        seen().remove(&self.home);
+        let looked = SystemTime::now();
         let recorded = self.work.record(&self.record.base, Some(&self.record.subject))?;
-        let mut seen = store.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        match (before, Sight::of(&self.work.dir)) {
-            // What git saw is what was there before and after it looked.
-            (Some(before), Some(after)) if after.same_as(&before) => {
-                let base = self.record.base.clone();
-                seen.insert(
-                    self.home.clone(),
-                    Seen { sight: after, base, recorded: recorded.clone() },
-                );
-            }
-            _ => {
-                seen.remove(&self.home);
-            }
+        // Where somebody is at work a walk would be for nothing: the next look has to ask git anyway.
+        if recorded.subject == self.record.subject
+            && let Some(sight) = Sight::of(&self.work.dir)
+            && sight.is_older_than(looked)
+        {
+            let base = self.record.base.clone();
+            seen().insert(self.home.clone(), Seen { sight, base, recorded: recorded.clone() });
         }
         Ok(recorded)
     }

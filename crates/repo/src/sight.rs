@@ -2,8 +2,8 @@
 //!
 //! A file whose content, name, mode or place changes gets a new change time from the kernel, and nobody without
 //! privileges can set that one. So a walk that finds every file with the same number, size, mode and times as before
-//! has found the same files. Like git we do not trust a time that is so fresh that a second change could have the same
-//! one: such a sight tells nothing, and git is asked.
+//! has found the same files, as long as nothing was touched while git looked. Like git we do not trust a time that is so
+//! fresh that a second change could have the same one: then git is asked again.
 
 use std::{
     fs, io,
@@ -22,23 +22,27 @@ const FILES_MAX: usize = 20_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sight {
     digest: blake3::Hash,
-    settled: bool,
+    /// The newest change time of all.
+    newest: Duration,
 }
 
 impl Sight {
     /// Walks over a directory. None when it cannot be read or has too many files: then only git can tell.
     pub fn of(dir: &Path) -> Option<Sight> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
         let mut walk = Walk { hasher: blake3::Hasher::new(), newest: Duration::ZERO, files: 0 };
         walk.entry(&fs::symlink_metadata(dir).ok()?);
         walk.below(dir).ok()?;
-        let settled = walk.newest + FRESH < now;
-        Some(Sight { digest: walk.hasher.finalize(), settled })
+        Some(Sight { digest: walk.hasher.finalize(), newest: walk.newest })
+    }
+
+    /// Whether everything was as it is since well before this instant.
+    pub fn is_older_than(&self, instant: SystemTime) -> bool {
+        instant.duration_since(UNIX_EPOCH).is_ok_and(|instant| self.newest + FRESH < instant)
     }
 
     /// Whether nothing was touched since that other sight.
     pub fn same_as(&self, earlier: &Sight) -> bool {
-        earlier.settled && self.digest == earlier.digest
+        self.digest == earlier.digest
     }
 }
 
@@ -104,7 +108,7 @@ mod tests {
         fs::write(dir.path().join("sub/a"), "one").expect("a file");
         fs::write(dir.path().join("b"), "two").expect("a file");
         symlink("b", dir.path().join("link")).expect("a link");
-        while !Sight::of(dir.path()).expect("a sight").settled {
+        while !Sight::of(dir.path()).expect("a sight").is_older_than(SystemTime::now()) {
             std::thread::yield_now();
         }
         dir
@@ -150,11 +154,14 @@ mod tests {
     }
 
     #[test]
-    fn a_sight_that_is_too_fresh_proves_nothing() {
-        let dir = tempfile::tempdir().expect("a directory");
-        fs::write(dir.path().join("a"), "one").expect("a file");
-        let fresh = Sight { settled: false, ..Sight::of(dir.path()).expect("a sight") };
-        assert!(!Sight::of(dir.path()).expect("a sight").same_as(&fresh));
+    fn what_may_have_been_touched_meanwhile_is_not_older() {
+        let dir = settled();
+        let looked = SystemTime::now();
+        let sight = Sight::of(dir.path()).expect("a sight");
+        assert!(sight.is_older_than(looked));
+        assert!(!sight.is_older_than(looked - Duration::from_secs(3600)), "touched since then");
+        fs::write(dir.path().join("b"), "three").expect("a file");
+        assert!(!Sight::of(dir.path()).expect("a sight").is_older_than(SystemTime::now()));
     }
 
     #[test]
