@@ -7,7 +7,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
-use windlass_core::run::{Run, Stamp};
+use windlass_core::run::{Run, Stamp, UnitStatus};
 use windlass_process::{Child, Command, Ending, Env, Finished, Limits, Output, Spawner, Stdin};
 use windlass_repo::{Call, CleanCheckout, Lane, Oid, Store, When};
 use windlass_sources::Reader;
@@ -62,7 +62,11 @@ impl LaneTable {
             match lane.lane {
                 Some(Lane { run: owner, unit, .. }) if owner == run.id() => {
                     // A unit that is over has no lane any more; what is in its old one is kept when another takes it.
-                    let of_unit = || run.unit_named(&unit).and_then(|unit| unit.lane).map(Some);
+                    let of_unit = || {
+                        let unit = run.unit_named(&unit)?;
+                        let over = matches!(unit.status, UnitStatus::Settled(_));
+                        unit.lane.filter(|_| !over).map(Some)
+                    };
                     let own = if unit == RUN_ITSELF { Some(None) } else { of_unit() };
                     match own {
                         Some(own) => {
