@@ -28,6 +28,12 @@ fn without_a_terminal_a_question_is_left_open_and_answered_later() {
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(scratch.landed()["hello.txt"], "hello");
     assert_eq!(scratch.notes("shown").len(), 1, "what was shown is on record");
+    let log = scratch.windlass(&["log", "--json"]).output().unwrap();
+    let log = String::from_utf8(log.stdout).unwrap();
+    let entries = log.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let answered = entries.into_iter().find(|it| it["event"] == "answered").unwrap();
+    let shown = &scratch.notes("shown")[0]["shown"];
+    assert_eq!(&answered["shown"], shown, "the answer names what was shown");
 }
 
 #[test]
