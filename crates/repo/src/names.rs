@@ -18,7 +18,7 @@ impl Store {
         let output = call.args(["ls-tree", "-z", "--name-only", "--end-of-options", spec.as_str()]);
         let output = output.output()?;
         if output.code != Some(0) {
-            return Ok(vec![]);
+            return self.tree_of(tree).map(|_| vec![]);
         }
         let names = output.stdout.split(|b| *b == 0).filter(|name| !name.is_empty());
         Ok(names.filter_map(|name| String::from_utf8(name.to_vec()).ok()).collect())

@@ -1,6 +1,7 @@
 //! Where work is done: the repository a person is in, what Windlass remembers about it, and everything that a run
 //! needs to get going.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
@@ -22,7 +23,7 @@ use windlass_engine::setup::Setup;
 use windlass_engine::shop::{GitRun, LaneTable, Shop};
 use windlass_journal::{Holder, Journal, Lock, StateDir, Surroundings, TakeError};
 use windlass_process::{Ledger, Spawner, ledger};
-use windlass_repo::{Branch, Git, Host, Oid, Repository, Settings, Store};
+use windlass_repo::{Branch, Git, Host, Oid, RepoError, Repository, Settings, Store};
 use windlass_sources::{Reader, tasks::Tasks};
 
 use crate::config::{self, AgentConfig, CheckConfig, Config};
@@ -170,8 +171,11 @@ impl Held {
                 roles.insert(name.to_owned(), Role::parse(name, &text)?);
             }
         }
-        let files = AtCommit { store: &looking, base: &base, names };
+        let files = AtCommit { store: &looking, base: &base, names, unread: RefCell::new(None) };
         let found = detect::detect(&files);
+        if let Some(error) = files.unread.take() {
+            return Err(error.into());
+        }
         let detected = [
             ("build", found.build),
             ("test", found.test),
@@ -318,6 +322,8 @@ struct AtCommit<'a> {
     store: &'a Store,
     base: &'a Oid,
     names: Vec<String>,
+    /// Why a file could not be read: what was detected without it counts for nothing.
+    unread: RefCell<Option<RepoError>>,
 }
 
 impl Files for AtCommit<'_> {
@@ -329,8 +335,13 @@ impl Files for AtCommit<'_> {
         if !self.names.iter().any(|own| own == name) {
             return None;
         }
-        let bytes = self.store.file_at(self.base, Path::new(name)).ok()??;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
+        match self.store.file_at(self.base, Path::new(name)) {
+            Ok(bytes) => Some(String::from_utf8_lossy(&bytes?).into_owned()),
+            Err(error) => {
+                self.unread.replace(Some(error));
+                None
+            }
+        }
     }
 }
 

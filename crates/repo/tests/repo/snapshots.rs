@@ -11,7 +11,7 @@ use std::{
     process::Command,
 };
 
-use windlass_repo::{Land, Limits, RepoError, Settings};
+use windlass_repo::{Land, Limits, Oid, RepoError, Settings};
 
 use crate::scratch::{Meddles, Scratch, WHEN, edited, landed, read, request, write};
 
@@ -105,6 +105,11 @@ fn links_modes_and_names_that_are_not_utf8_are_recorded_as_they_are() {
     assert_eq!(store.file_at(&snapshot.commit, Path::new("new\nline")).unwrap().unwrap(), b"x");
     assert_eq!(store.file_at(&snapshot.commit, Path::new("absent")).unwrap(), None);
     assert_eq!(store.file_at(&snapshot.commit, Path::new("src")).unwrap(), None);
+    assert_eq!(store.names_at(&snapshot.commit, Path::new("absent")).unwrap(), [""; 0]);
+    // A commit that is not there is not one without the file.
+    let gone = Oid::parse(&"1".repeat(40)).unwrap();
+    store.file_at(&gone, Path::new("absent")).unwrap_err();
+    store.names_at(&gone, Path::new("")).unwrap_err();
     landed(store.land(&request(&store, &lane, Land::Commit)).unwrap());
     assert_eq!(scratch.git(&["status", "--porcelain"]), "");
 }
