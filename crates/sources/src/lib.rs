@@ -3,7 +3,12 @@
 //! A reader looks at a source and comes to one of its verdicts, with facts and lists, as the catalogue says. It changes
 //! nothing.
 
+mod markdown;
+pub mod plan;
+pub mod spec;
 pub mod tasks;
+
+pub use markdown::slug;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
