@@ -3,8 +3,11 @@
 //! A reader looks at a source and comes to one of its verdicts, with facts and lists, as the catalogue says. It changes
 //! nothing.
 
+pub mod autopilot;
+pub mod handoff;
 mod markdown;
 pub mod plan;
+pub mod roadmap;
 pub mod spec;
 pub mod tasks;
 
