@@ -17,6 +17,8 @@ pub struct CommandAgent {
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<String>,
+    /// Variables that it gets from Windlass's own environment.
+    pub pass: Vec<String>,
     /// It costs nothing: what it says nothing about, it has not used.
     pub free: bool,
 }
@@ -27,6 +29,7 @@ impl Agent for CommandAgent {
             program: self.program.clone(),
             args: self.args.clone(),
             env: environment(ask),
+            pass: self.pass.clone(),
             stdin: ask.prompt.as_bytes().to_vec(),
         }
     }
@@ -65,7 +68,8 @@ mod tests {
             lane: std::path::Path::new("/"),
         };
         let used = |free, stdout: &str| {
-            let agent = CommandAgent { program: "x".into(), args: Vec::new(), free };
+            let agent =
+                CommandAgent { program: "x".into(), args: Vec::new(), pass: Vec::new(), free };
             let output = Output { stopped: Stopped::Exited(0), stdout: stdout.as_bytes() };
             let usage = agent.answer(&ask, &output).usage;
             (usage.cost, usage.tokens)

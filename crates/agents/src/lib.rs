@@ -45,6 +45,8 @@ pub struct Program {
     pub args: Vec<String>,
     /// What its environment has besides the usual.
     pub env: Vec<(String, String)>,
+    /// What it gets of Windlass's own environment besides, secret or not.
+    pub pass: Vec<String>,
     /// What it reads on its standard input.
     pub stdin: Vec<u8>,
 }

@@ -44,6 +44,7 @@ impl Agent for ScriptedAgent {
             program,
             args: args.into_iter().chain([script]).collect(),
             env: environment(ask),
+            pass: Vec::new(),
             stdin: ask.prompt.as_bytes().to_vec(),
         }
     }

@@ -1,6 +1,6 @@
 //! What the notes add up to: what prompts and people look at, and what an effect that is done again has to know.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use windlass_core::run::EffectId;
@@ -23,9 +23,22 @@ pub struct Books {
     /// Landings that were turned away and whose work is being rebuilt: what they came to, and the tip.
     turned: BTreeMap<EffectId, (String, String)>,
     /// Where each landing went.
-    landings: Vec<(Option<String>, String)>,
+    landings: Vec<Landed>,
     /// Effects whose agent has been asked and has not answered yet: the role and the agent.
     asked: BTreeMap<EffectId, (String, String)>,
+    /// Effects that are wanted and that nobody has begun.
+    left: BTreeSet<EffectId>,
+}
+
+/// A landing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Landed {
+    /// For which unit.
+    pub unit: Option<String>,
+    /// The commit.
+    pub commit: String,
+    /// How to take it, while it waits.
+    pub waits: Option<String>,
 }
 
 /// One answer of an agent.
@@ -103,11 +116,21 @@ impl Books {
                 };
                 self.checks.entry(unit.clone()).or_default().insert(name.clone(), checked);
             }
-            Note::Landed { unit, commit, .. } => self.landings.push((unit.clone(), commit.clone())),
+            Note::Landed { unit, commit, waits, .. } => {
+                // What lands takes along whatever waited before it.
+                if waits.is_none() {
+                    self.landings.iter_mut().for_each(|landed| landed.waits = None);
+                }
+                let (unit, commit, waits) = (unit.clone(), commit.clone(), waits.clone());
+                self.landings.push(Landed { unit, commit, waits });
+            }
             Note::Lost { effect, .. } => {
                 self.asked.remove(effect);
             }
-            Note::TakenUp { .. } | Note::Told { .. } | Note::Shown { .. } => {}
+            Note::Left { effects } => self.left.extend(effects),
+            // Whoever takes the run up begins all that is wanted.
+            Note::TakenUp { .. } => self.left.clear(),
+            Note::Told { .. } | Note::Shown { .. } => {}
         }
     }
 
@@ -145,13 +168,24 @@ impl Books {
         self.turned.get(&effect).map(|(came, tip)| (came.as_str(), tip.as_str()))
     }
 
+    /// Whether nobody has begun an effect that is wanted.
+    pub fn is_left(&self, effect: EffectId) -> bool {
+        self.left.contains(&effect)
+    }
+
     /// What checks came to on the bases so far.
     pub fn on_base(&self) -> &BTreeMap<String, BTreeMap<String, Check>> {
         &self.on_base
     }
 
-    /// The commits that landed, and for which unit.
-    pub fn landings(&self) -> &[(Option<String>, String)] {
+    /// The commits that landed.
+    pub fn landings(&self) -> &[Landed] {
         &self.landings
+    }
+
+    /// What waits to be taken: for which unit, which commit, and how.
+    pub fn waiting(&self) -> impl Iterator<Item = (Option<&str>, &str, &str)> {
+        let waiting = self.landings.iter().filter_map(|it| Some((it, it.waits.as_deref()?)));
+        waiting.map(|(it, command)| (it.unit.as_deref(), it.commit.as_str(), command))
     }
 }

@@ -190,6 +190,19 @@ impl<'j> Engine<'j> {
         &self.books
     }
 
+    /// What an earlier process has begun and not finished: nobody knows how far it came.
+    pub fn begun(&self) -> BTreeSet<EffectId> {
+        self.run.wanted().filter(|effect| !self.books.is_left(*effect)).collect()
+    }
+
+    /// Writes down that nobody has begun what is wanted, but for these.
+    pub fn leave(&mut self, begun: &BTreeSet<EffectId>) {
+        let effects: Vec<EffectId> = self.run.wanted().filter(|id| !begun.contains(id)).collect();
+        if !effects.is_empty() {
+            self.note(Paper { notes: vec![Note::Left { effects }], blobs: Vec::new() });
+        }
+    }
+
     /// The time now.
     pub fn now(&self) -> Stamp {
         self.clock.now()
@@ -331,6 +344,7 @@ impl<'j> Engine<'j> {
             for message in std::iter::once(message).chain(more) {
                 match message {
                     Message::Interrupt => {
+                        self.leave(&in_flight);
                         self.commit(face)?;
                         return Ok(Left::Interrupted);
                     }
@@ -341,6 +355,8 @@ impl<'j> Engine<'j> {
                     Message::Trouble(id, trouble) => {
                         hands.over(id);
                         if in_flight.remove(&id) {
+                            in_flight.insert(id);
+                            self.leave(&in_flight);
                             self.commit(face)?;
                             return Err(trouble.into());
                         }

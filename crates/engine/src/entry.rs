@@ -151,6 +151,9 @@ pub enum Note {
         /// It could not be brought into the checkout, and waits: how to take it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         waits: Option<String>,
+        /// Why it could not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
     },
     /// Somebody was told something.
     Told {
@@ -174,6 +177,11 @@ pub enum Note {
         unit: String,
         /// The commit that holds it now.
         commit: String,
+    },
+    /// These are wanted, and nobody has begun them: who wrote this down went away in good order.
+    Left {
+        /// Which.
+        effects: Vec<EffectId>,
     },
     /// Nobody knows what became of an effect: Windlass went away meanwhile.
     Lost {

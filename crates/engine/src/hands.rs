@@ -1,10 +1,11 @@
 //! The hands of the loop: a thread for each effect in flight.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use windlass_core::run::{Effect, EffectId, EffectKind, Run, Stamp, Subject};
+use windlass_core::workflow::RunOutcome;
 use windlass_journal::Journal;
 use windlass_repo::Oid;
 
@@ -21,7 +22,7 @@ pub struct Workers<'j> {
     shop: Arc<Shop>,
     journal: &'j Journal,
     /// Effects that were wanted when this process took the run up: nobody knows how far they came.
-    inherited: std::collections::BTreeSet<EffectId>,
+    inherited: BTreeSet<EffectId>,
     under_way: BTreeMap<EffectId, (Brake, JoinHandle<()>)>,
 }
 
@@ -29,15 +30,9 @@ pub struct Workers<'j> {
 const SHOWN_BYTES: usize = 16 * 1024;
 
 impl<'j> Workers<'j> {
-    /// Hands for a run that was just begun, or taken up again.
-    pub fn new(shop: Arc<Shop>, journal: &'j Journal, run: &Run) -> Self {
-        let inherited = run.wanted().collect();
+    /// Hands for a run; of what it wants, an earlier process has begun these.
+    pub fn new(shop: Arc<Shop>, journal: &'j Journal, inherited: BTreeSet<EffectId>) -> Self {
         Workers { shop, journal, inherited, under_way: BTreeMap::new() }
-    }
-
-    /// Hands for a run that has just begun: nothing was under way before.
-    pub fn fresh(shop: Arc<Shop>, journal: &'j Journal) -> Self {
-        Workers { shop, journal, inherited: Default::default(), under_way: BTreeMap::new() }
     }
 
     fn job(&mut self, id: EffectId, effect: Effect, run: &Run, books: &Books) -> Job {
@@ -62,6 +57,7 @@ impl<'j> Workers<'j> {
             attempt: u32::try_from(attempt).unwrap_or(u32::MAX),
             artifacts,
             again: self.inherited.remove(&id),
+            cancelled: run.outcome() == Some(RunOutcome::Cancelled),
             effect,
         }
     }

@@ -8,6 +8,7 @@
 //! | what is a person shown? | `gate.rs`; on a landed commit `evidence.rs` |
 //! | what is an agent told? | `role.rs`, `prompt.rs` |
 //! | which commands check a project? | `detect.rs` |
+//! | what is never written down? | `mask.rs` |
 
 pub mod books;
 pub mod clock;
@@ -18,6 +19,7 @@ pub mod entry;
 pub mod evidence;
 pub mod gate;
 pub mod hands;
+pub mod mask;
 pub mod message;
 pub mod prompt;
 pub mod role;

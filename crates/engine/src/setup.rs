@@ -8,6 +8,7 @@ use windlass_agents::Agent;
 use windlass_core::lang::{Catalogue, Reporter};
 use windlass_repo::{Branch, Person};
 
+use crate::mask::Mask;
 use crate::role::Role;
 
 /// What a run is to be done with. Made from the configuration of the base commit before anything starts.
@@ -32,6 +33,8 @@ pub struct Setup {
     pub target: Branch,
     /// Who the landed commits are from.
     pub author: Person,
+    /// What is never written down.
+    pub mask: Mask,
     /// How long an agent may say nothing.
     pub idle: Option<Duration>,
     /// How long a process has between being asked to end and being ended.

@@ -49,6 +49,16 @@ pub enum RepoError {
         /// Where it is.
         path: PathBuf,
     },
+    /// Work of the run waits, and the branch has gone another way.
+    #[error(
+        "work of this run waits on `{waits}`, and `{branch}` has gone another way meanwhile: bring them together with `git merge {waits}`"
+    )]
+    Apart {
+        /// The branch.
+        branch: String,
+        /// Where the work waits.
+        waits: String,
+    },
     /// Nothing was ever committed.
     #[error("{} has no commit yet: make one first, for instance with git commit --allow-empty -m Start", path.display())]
     NoCommits {

@@ -146,6 +146,49 @@ impl Store {
         self.take(request, &heads, &waiting, &commit, &config)
     }
 
+    /// Whether work has landed, without landing it: the commit, if the branch or what waits for it has it.
+    pub fn landed(&self, request: &Request) -> Result<Option<Oid>, RepoError> {
+        self.settle_unfinished()?;
+        let heads = self.sync()?;
+        if self.tree_of(&request.base)? == request.tree {
+            return Ok(None);
+        }
+        let commit = match self.build(request) {
+            Ok(commit) => commit,
+            Err(RepoError::BadRequest(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let tip = heads.tip(&request.branch).cloned();
+        let waiting = self.waiting(&heads, &request.run, tip.as_ref().unwrap_or(&request.base))?;
+        for tip in tip.iter().chain(waiting.tip()) {
+            if self.is_ancestor(&commit, tip)? {
+                return Ok(Some(commit));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where new work of a run begins: where the branch is, or on top of what waits for it.
+    ///
+    /// # Errors
+    ///
+    /// When the branch is gone, or has gone another way than what waits: whoever builds on either would be without the
+    /// other.
+    pub fn beginning(&self, run: &str, branch: &Branch) -> Result<Oid, RepoError> {
+        let heads = self.sync()?;
+        let Some(tip) = heads.tip(branch) else {
+            return Err(RepoError::NoSuchBranch { branch: branch.to_string() });
+        };
+        let waiting = self.waiting(&heads, run, tip)?;
+        match (&waiting.on_top, waiting.apart()) {
+            (Some(on_top), _) => Ok(on_top.clone()),
+            (None, Some(waits)) => {
+                Err(RepoError::Apart { branch: branch.to_string(), waits: waits.to_string() })
+            }
+            (None, None) => Ok(tip.clone()),
+        }
+    }
+
     /// The commit that a request makes.
     fn build(&self, request: &Request) -> Result<Oid, RepoError> {
         let commit = |parents: &[Oid]| {
@@ -171,7 +214,12 @@ impl Store {
                         "the unit's commits do not begin at the commit it was checked on",
                     ));
                 }
-                self.bound(request, head.clone())
+                // What nobody has made a commit of yet goes on top of what somebody has.
+                if self.tree_of(head)? == request.tree {
+                    Ok(head.clone())
+                } else {
+                    commit(std::slice::from_ref(head))
+                }
             }
             Land::CherryPick => {
                 let chain = if request.picks.is_empty() {

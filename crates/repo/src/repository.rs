@@ -216,6 +216,11 @@ impl Repository {
         self.resolve(&format!("{}^{{commit}}", branch.full()))
     }
 
+    /// Whether it has a commit.
+    pub fn has(&self, commit: &Oid) -> Result<bool, RepoError> {
+        Ok(self.resolve(&format!("{commit}^{{commit}}"))?.is_some())
+    }
+
     fn resolve(&self, what: &str) -> Result<Option<Oid>, RepoError> {
         let place = self.refs();
         let call = self.git.call("find.resolve", &place);

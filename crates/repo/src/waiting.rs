@@ -26,6 +26,18 @@ pub(crate) struct Waiting {
     usable: bool,
 }
 
+impl Waiting {
+    /// Where the last of them is.
+    pub fn tip(&self) -> Option<&Oid> {
+        self.last.as_ref().map(|(_, tip)| tip)
+    }
+
+    /// The last of them, if the branch has gone another way.
+    pub fn apart(&self) -> Option<&Branch> {
+        self.last.as_ref().filter(|_| !self.usable).map(|(branch, _)| branch)
+    }
+}
+
 impl Store {
     pub(crate) fn waiting(
         &self,

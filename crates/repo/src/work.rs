@@ -67,6 +67,8 @@ struct Scan {
     removed: BTreeSet<Vec<u8>>,
     /// Directories with a repository of their own.
     nested: BTreeSet<Vec<u8>>,
+    /// Files that the lane was given, and that git would take.
+    extras: BTreeSet<Vec<u8>>,
 }
 
 /// Repositories inside of repositories inside of …
@@ -93,7 +95,7 @@ impl Work<'_> {
         }
         let (wanted, mut left_out) = self.sift(&scan)?;
         if wanted {
-            self.add(&left_out)?;
+            self.add(&left_out, &scan.extras)?;
         }
         let place = self.place();
         let write_tree =
@@ -141,6 +143,7 @@ impl Work<'_> {
         for field in output.stdout.split(|b| *b == 0).filter(|field| field.len() > 2) {
             let (tag, path) = (field[0], &field[2..]);
             if extras.contains(path) {
+                scan.extras.insert(path.to_vec());
                 continue;
             }
             match tag {
@@ -211,12 +214,13 @@ impl Work<'_> {
         Ok((files > 0 || !scan.removed.is_empty(), left_out))
     }
 
-    fn add(&self, left_out: &[LeftOut]) -> Result<(), RepoError> {
+    /// Adds everything but these. Git refuses to leave out by name what it leaves out anyway.
+    fn add(&self, left_out: &[LeftOut], extras: &BTreeSet<Vec<u8>>) -> Result<(), RepoError> {
         let mut specs = b":(top)\0".to_vec();
-        let without = left_out.iter().map(|one| &one.path).chain(&self.store.settings.extras);
-        for path in without {
+        let left_out = left_out.iter().map(|one| one.path.as_os_str().as_bytes());
+        for path in left_out.chain(extras.iter().map(Vec::as_slice)) {
             specs.extend(b":(top,exclude,literal)");
-            specs.extend(path.as_os_str().as_bytes());
+            specs.extend(path);
             specs.push(0);
         }
         let place = self.place();

@@ -50,6 +50,9 @@ pub enum AgentConfig {
         command: Vec<String>,
         /// What it costs, if nothing.
         cost: Option<Cost>,
+        /// Variables that it gets from Windlass's own environment, such as its key.
+        #[serde(default)]
+        env: Vec<String>,
     },
     /// What a file says.
     Scripted {

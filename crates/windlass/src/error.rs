@@ -55,6 +55,14 @@ pub enum Error {
     #[error("{run} is paused: {cause}")]
     Paused { run: String, cause: Box<Error>, full: Option<PathBuf> },
 
+    #[error("{0} is over")]
+    Over(String),
+
+    #[error(
+        "{run} began at commit {base}, which this repository has not got: it was another repository's"
+    )]
+    OtherRepository { run: String, base: String },
+
     #[error("{0}")]
     Held(String),
 
@@ -156,6 +164,8 @@ impl Error {
             | Self::NoGate(_)
             | Self::NoLane(_)
             | Self::NothingOpen
+            | Self::Over(_)
+            | Self::OtherRepository { .. }
             | Self::SeveralOpen(_)
             | Self::NotTaken(_)
             | Self::Exists(_)
@@ -250,6 +260,12 @@ impl Error {
                 Some("`windlass status --all` names them".to_owned())
             }
             Self::NothingOpen => Some("`windlass run` starts one".to_owned()),
+            Self::Over(run) => {
+                Some(format!("`windlass log {run}` tells what happened, `windlass run` starts another"))
+            }
+            Self::OtherRepository { run, .. } => Some(format!(
+                "`windlass stop --cancel {run}` ends it; nothing of it is in this repository"
+            )),
             Self::SeveralOpen(runs) => {
                 Some(format!("say which: {}", runs.first().map_or("", String::as_str)))
             }

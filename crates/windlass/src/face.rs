@@ -3,12 +3,15 @@
 use std::io::{BufRead as _, Write as _};
 use std::sync::mpsc::{Sender, channel};
 
-use windlass_core::run::{Ended, Event, OpenGate, Run, Standing, UnitStatus};
+use windlass_core::run::{OpenGate, Run, Standing, UnitStatus};
+use windlass_core::workflow::RunOutcome;
 use windlass_engine::Left;
-use windlass_engine::entry::{Entry, Note};
+use windlass_engine::entry::Entry;
 use windlass_engine::message::{Face, Message, Patience};
 
 use crate::render::clean;
+use crate::suggest;
+use crate::telling::Teller;
 
 /// How a run is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,12 +30,19 @@ pub struct Terminal {
     /// Somebody sits here: where their answers go.
     answers: Option<Sender<Message>>,
     asked: Vec<u32>,
+    teller: Teller,
 }
 
 impl Terminal {
-    pub fn new(run: &str, target: &str, tone: Tone, answers: Option<Sender<Message>>) -> Self {
-        let (run, target) = (run.to_owned(), target.to_owned());
-        Terminal { run, target, tone, answers, asked: Vec::new() }
+    pub fn new(run: &Run, target: &str, tone: Tone, answers: Option<Sender<Message>>) -> Self {
+        Terminal {
+            run: run.id().to_owned(),
+            target: target.to_owned(),
+            tone,
+            answers,
+            asked: Vec::new(),
+            teller: Teller::new(run.workflow().clone()),
+        }
     }
 
     /// What is about to happen, and what it may cost.
@@ -78,10 +88,15 @@ impl Terminal {
                 "stopped: `windlass resume` goes on"
             }
             Left::Standing(Standing::Exhausted) => {
-                "a budget is spent: raise it in windlass.toml, then `windlass resume`"
+                "a budget is spent: raise it in windlass.toml, commit that, then `windlass resume`"
             }
             Left::Standing(Standing::Escalated) => {
-                "something went wrong that needs a person: `windlass log` tells what"
+                "something went wrong that needs a person: `windlass log --full` tells what"
+            }
+            Left::Standing(Standing::Ended(RunOutcome::Done))
+                if tally.failed + tally.blocked > 0 =>
+            {
+                "it came to its end, and not everything was done: `windlass log --full` tells why"
             }
             Left::Standing(Standing::Ended(outcome)) => outcome.name(),
             Left::Standing(Standing::Running | Standing::Parked(_) | Standing::Stuck) => {
@@ -133,7 +148,15 @@ fn prompt(gate: &OpenGate, answers: &Sender<Message>) {
             }
             Ok(_) => {}
         }
-        let (option, text) = understood(gate, line.trim());
+        let line = line.trim();
+        if let Some(near) = mistyped(gate, line) {
+            let _ = writeln!(
+                anstream::stderr(),
+                "did you mean `{near}`? Say more for an answer in your own words."
+            );
+            continue;
+        }
+        let (option, text) = understood(gate, line);
         let answer = crate::session::answer(gate.id.0, option, text, &crate::request::who());
         let (reply, wait) = channel();
         if answers.send(Message::Answer(Box::new(answer), reply)).is_err() {
@@ -159,6 +182,13 @@ fn understood(gate: &OpenGate, line: &str) -> (Option<String>, Option<String>) {
     }
 }
 
+/// The option that was probably meant by a single word that is none.
+fn mistyped<'g>(gate: &'g OpenGate, line: &str) -> Option<&'g str> {
+    let known = gate.options.iter().any(|option| option.key == line);
+    let keys = gate.options.iter().map(|option| option.key.as_str());
+    if known || line.contains(char::is_whitespace) { None } else { suggest::nearest(line, keys) }
+}
+
 impl Face for Terminal {
     fn entry(&mut self, entry: &Entry, run: &Run) {
         if self.tone == Tone::Json {
@@ -168,7 +198,7 @@ impl Face for Terminal {
             }
             return;
         }
-        if let Some(line) = told(entry, run) {
+        for line in self.teller.tell(entry, run) {
             self.line(&line);
         }
     }
@@ -185,67 +215,6 @@ impl Face for Terminal {
             self.ask(gate);
         }
         Patience::Wait
-    }
-}
-
-/// An entry in a line, if it is worth one.
-pub fn told(entry: &Entry, run: &Run) -> Option<String> {
-    let flow = run.workflow();
-    let of =
-        |unit: &Option<String>| unit.as_ref().map_or(String::new(), |unit| format!("{unit}: "));
-    match entry {
-        Entry::Note(noted) => match &noted.note {
-            Note::Asked { unit, stage, role, agent, attempt, .. } => {
-                let again =
-                    if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
-                Some(format!("{}{stage}: {role} ({agent}){again}", of(unit)))
-            }
-            Note::Answered { unit, stage, came, remarks, .. } => {
-                let remarks =
-                    remarks.iter().map(|remark| format!("\n    {remark}")).collect::<String>();
-                Some(format!("{}{stage}: {came}{remarks}", of(unit)))
-            }
-            Note::Checked { unit, name, came, .. } => {
-                Some(format!("{}check {name}: {came:?}", of(unit)).to_lowercase())
-            }
-            Note::Landed { unit, commit, branch, waits, .. } => {
-                let short = &commit[..commit.len().min(10)];
-                let waits = waits.as_ref().map_or(String::new(), |command| {
-                    format!("\n    it waits beside your checkout; take it with: {command}")
-                });
-                Some(format!("{}landed {short} on {branch}{waits}", of(unit)))
-            }
-            Note::Lost { effect, kept } => {
-                let kept = kept.as_ref().map_or(String::new(), |kept| {
-                    format!("; its edits are kept: windlass lanes restore {kept} DIRECTORY")
-                });
-                Some(format!("effect {} was cut off{kept}", effect.0))
-            }
-            Note::Turned { unit, came, .. } => Some(match came.as_str() {
-                "moved" => format!("{}the branch has moved: rebuilt there", of(unit)),
-                _ => format!("{}the branch has moved, and there is a conflict", of(unit)),
-            }),
-            Note::TakenUp { .. }
-            | Note::Based { .. }
-            | Note::BaseChecked { .. }
-            | Note::Saved { .. }
-            | Note::Told { .. }
-            | Note::Shown { .. } => None,
-            Note::ByHand { unit, .. } => Some(format!("{unit}: changed by hand")),
-        },
-        Entry::Event(recorded) => match &recorded.event {
-            Event::Moved(moved) => {
-                let record = moved.record.as_ref()?;
-                Some(format!("{}: {record}", flow.stage(moved.stage).name))
-            }
-            Event::Answered { who, .. } => Some(format!("answered by {who}")),
-            Event::UnitStarted { unit, .. } => {
-                let unit = run.units().nth(unit.0 as usize)?;
-                Some(format!("{}: begins — {}", unit.id, unit.title))
-            }
-            Event::Reported(ending) if ending.ended == Ended::Lost => None,
-            _ => None,
-        },
     }
 }
 

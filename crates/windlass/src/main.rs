@@ -14,6 +14,7 @@ mod session;
 mod source;
 mod story;
 mod suggest;
+mod telling;
 mod workplace;
 
 use std::process::ExitCode;

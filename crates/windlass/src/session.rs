@@ -1,12 +1,14 @@
 //! A run under way: the loop with its hands, its face, the socket for other terminals, and the signals.
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use windlass_core::lang::Catalogue;
-use windlass_core::run::{Answer, GateId, Phase, Recorded, Refused, Standing};
+use windlass_core::run::{Answer, GateId, Input, Phase, Recorded, Refused, Run, Standing, Wish};
+use windlass_core::workflow::RunOutcome;
 use windlass_engine::hands::Workers;
 use windlass_engine::message::Message;
 use windlass_engine::{Engine, Left};
@@ -66,27 +68,26 @@ fn drive(
     tone: Tone,
 ) -> Result<Exit, Error> {
     let (sender, inbox) = channel();
+    let begun = if fresh { BTreeSet::new() } else { engine.begun() };
     engine.taken_up(prepared.target.as_str());
+    if !fresh {
+        take_up(&mut engine, &prepared)?;
+    }
     let target = prepared.target.to_string();
+    let slips = prepared.slips(engine.run().workflow());
+    held.free_lanes(&prepared.store, id)?;
     let shop = held.shop(prepared, engine.run(), engine.books(), catalogue, sender.clone())?;
     let shop = Arc::new(shop);
     let tidy = shop.clone();
-    let mut hands = if fresh {
-        Workers::fresh(shop, &held.journal)
-    } else {
-        if engine.run().standing().exit_code().is_some() {
-            engine.decide(windlass_core::run::Input::Control {
-                who: crate::request::who().into(),
-                wish: windlass_core::run::Wish::Resume(None),
-            })?;
-        }
-        Workers::new(shop, &held.journal, engine.run())
-    };
+    let mut hands = Workers::new(shop, &held.journal, begun);
     let server = serve(held, id, sender.clone())?;
     interrupts(sender.clone())?;
     let interactive = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    let mut face = Terminal::new(id.as_str(), &target, tone, interactive.then_some(sender));
+    let mut face = Terminal::new(engine.run(), &target, tone, interactive.then_some(sender));
     face.begins(engine.run());
+    for slip in slips {
+        face.says(&slip);
+    }
     if held.left_behind > 0 {
         face.says(&format!("ended {} processes that were left behind", held.left_behind));
     }
@@ -97,21 +98,43 @@ fn drive(
         tidy.tidy_up(engine.now())?;
     }
     face.ends(engine.run(), left);
-    Ok(exit(left))
+    Ok(exit(left, engine.run()))
+}
+
+/// Goes on with a run: with the caps that the configuration has by now, as far as they are higher.
+fn take_up(engine: &mut Engine<'_>, prepared: &Prepared) -> Result<(), Error> {
+    let who: Arc<str> = crate::request::who().into();
+    let now = prepared.config.settings(engine.run().workflow()).caps;
+    let caps = engine.run().caps().or_higher(&now);
+    if engine.run().phase() != Phase::Ended && caps != *engine.run().caps() {
+        let wish = Wish::Raise(caps);
+        // A run that is about to end needs no caps any more.
+        let _finishing = engine.decide(Input::Control { who: who.clone(), wish });
+    }
+    if engine.run().standing().exit_code().is_some() {
+        engine.decide(Input::Control { who, wish: Wish::Resume(None) })?;
+    }
+    Ok(())
 }
 
 /// The exit code for how a run was left.
-pub fn exit(left: Left) -> Exit {
+fn exit(left: Left, run: &Run) -> Exit {
     match left {
         Left::Interrupted => Exit::Interrupted,
-        Left::Standing(standing) => standing_exit(standing),
+        Left::Standing(_) => standing_exit(run).unwrap_or(Exit::Stopped),
     }
 }
 
-/// The exit code for how a run stands.
-pub fn standing_exit(standing: Standing) -> Exit {
-    let code = standing.exit_code().unwrap_or(Exit::Stopped.code());
-    Exit::ALL.into_iter().find(|exit| exit.code() == code).unwrap_or(Exit::Error)
+/// The exit code for how a run stands, unless it can go on by itself. One that came to its end is done only if all of
+/// its units are.
+pub fn standing_exit(run: &Run) -> Option<Exit> {
+    let standing = run.standing();
+    let tally = run.tally();
+    if standing == Standing::Ended(RunOutcome::Done) && tally.failed + tally.blocked > 0 {
+        return Some(Exit::Failed);
+    }
+    let code = standing.exit_code()?;
+    Some(Exit::ALL.into_iter().find(|exit| exit.code() == code).unwrap_or(Exit::Error))
 }
 
 /// Takes what people at other terminals have to say.

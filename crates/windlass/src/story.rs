@@ -17,7 +17,8 @@ use windlass_core::run::{
 use windlass_core::value::Value;
 use windlass_core::workflow::{Counter, Kind, Stage, StageIx, Workflow};
 
-use self::books::Books;
+pub use self::books::Books;
+pub use self::step::why;
 pub use self::step::{Adds, Answer, Counted, MovedStep, OptionStep, Place, Step, What};
 use crate::render::view::{Goal, asks_again};
 use crate::render::{expr_text, scope_text};
@@ -48,7 +49,7 @@ impl Story {
             flow,
             before: run.clone(),
             run,
-            books: Books::new(flow),
+            books: Books::new(flow.clone()),
             story: Self::default(),
         };
         teller.tell(first);
@@ -67,7 +68,7 @@ struct Teller<'a> {
     /// As it is after the event that is told, and as it was before.
     run: Run,
     before: Run,
-    books: Books<'a>,
+    books: Books,
     story: Story,
 }
 

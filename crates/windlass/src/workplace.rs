@@ -12,22 +12,25 @@ use windlass_agents::Agent;
 use windlass_agents::command::CommandAgent;
 use windlass_agents::scripted::ScriptedAgent;
 use windlass_core::lang::Catalogue;
-use windlass_core::run::Run;
+use windlass_core::run::{Phase, Run};
 use windlass_core::workflow::{Kind, Workflow};
+use windlass_engine::Engine;
 use windlass_engine::books::Books;
 use windlass_engine::clock::wall_ms;
 use windlass_engine::detect::{self, Files};
+use windlass_engine::mask::Mask;
 use windlass_engine::message::Message;
 use windlass_engine::role::Role;
 use windlass_engine::setup::Setup;
 use windlass_engine::shop::{GitRun, LaneTable, Shop};
-use windlass_journal::{Holder, Journal, Lock, StateDir, Surroundings, TakeError};
+use windlass_journal::{Holder, Journal, Lock, RunId, StateDir, Surroundings, TakeError};
 use windlass_process::{Ledger, Spawner, ledger};
-use windlass_repo::{Branch, Git, Host, Oid, RepoError, Repository, Settings, Store};
+use windlass_repo::{Branch, Git, Host, Oid, RepoError, Repository, Settings, Store, When};
 use windlass_sources::{Reader, tasks::Tasks};
 
 use crate::config::{self, AgentConfig, CheckConfig, Config};
 use crate::error::Error;
+use crate::suggest;
 
 /// Where roles of the project's own are.
 const ROLES: &str = ".windlass/roles";
@@ -58,8 +61,11 @@ impl Workplace {
 
     /// The journal, to look at. `None` when nothing was ever written.
     pub fn look(&self) -> Result<Option<Journal>, Error> {
-        if !self.dir.join(windlass_journal::DATABASE).exists() {
-            return Ok(None);
+        let path = self.dir.join(windlass_journal::DATABASE);
+        match path.try_exists() {
+            Ok(true) => {}
+            Ok(false) => return Ok(None),
+            Err(source) => return Err(Error::Unreadable { path, source }),
         }
         match Journal::open_read_only(&self.dir, &self.known) {
             // Whoever was about to make it has been cut off.
@@ -119,6 +125,8 @@ pub struct Prepared {
     pub store: Store,
     pub config: Config,
     pub target: Branch,
+    /// Where the target is.
+    pub base: Oid,
     setup: Parts,
 }
 
@@ -216,14 +224,14 @@ impl Held {
             identity: format!("{name} ({})", found.language),
             author: self.repository.identity()?,
         };
-        Ok(Prepared { store, config, target, setup: parts })
+        Ok(Prepared { store, config, target, base, setup: parts })
     }
 
     fn agents(&self, config: &Config) -> Result<BTreeMap<String, Arc<dyn Agent>>, Error> {
         let mut agents: BTreeMap<String, Arc<dyn Agent>> = BTreeMap::new();
         for (name, agent) in &config.agents {
             let agent: Arc<dyn Agent> = match agent {
-                AgentConfig::Command { command, cost } => {
+                AgentConfig::Command { command, cost, env: pass } => {
                     let env = windlass_process::Env::inherited();
                     let (program, args) = command.split_first().ok_or(Error::Defect)?;
                     let found = windlass_process::which(program, &env);
@@ -232,17 +240,62 @@ impl Held {
                         program: program.clone(),
                     })?;
                     let free = *cost == Some(config::Cost::None);
-                    Arc::new(CommandAgent { program, args: args.to_vec(), free })
+                    Arc::new(CommandAgent {
+                        program,
+                        args: args.to_vec(),
+                        pass: pass.clone(),
+                        free,
+                    })
                 }
                 AgentConfig::Scripted { script } => {
                     let player = std::env::current_exe().map_err(Error::Output)?;
                     let script = self.repository.top().join(script);
+                    if let Err(source) = std::fs::metadata(&script) {
+                        return Err(Error::Unreadable { path: script, source });
+                    }
                     Arc::new(ScriptedAgent { player: (player, vec!["act".to_owned()]), script })
                 }
             };
             agents.insert(name.clone(), agent);
         }
         Ok(agents)
+    }
+
+    /// What is never written down: what agents are handed, and what lanes get.
+    fn mask(&self, config: &Config) -> Mask {
+        let handed = |name: &str| {
+            config.agents.values().any(|agent| {
+                matches!(agent, AgentConfig::Command { env, .. } if env.iter().any(|own| own == name))
+            })
+        };
+        let variables: Vec<_> = std::env::vars_os().collect();
+        let variables = variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        let mut mask = Mask::of(variables, handed);
+        for file in &config.lanes.copy {
+            let bytes = std::fs::read(self.repository.top().join(file)).unwrap_or_default();
+            mask.file(&String::from_utf8_lossy(&bytes));
+        }
+        mask
+    }
+
+    /// Gives the lanes of runs that are over back to the pool. What is in them is kept.
+    pub fn free_lanes(&self, store: &Store, own: &RunId) -> Result<(), Error> {
+        let mut over = BTreeMap::new();
+        for lane in store.pool()?.into_iter().filter_map(|pooled| pooled.lane) {
+            if lane.run == own.as_str() {
+                continue;
+            }
+            let ended = over.entry(lane.run.clone()).or_insert_with(|| {
+                let id: Option<RunId> = lane.run.parse().ok();
+                let engine = id.and_then(|id| Engine::resume(&self.journal, id).ok());
+                engine.is_some_and(|engine| engine.run().phase() == Phase::Ended)
+            });
+            if *ended {
+                let now = u64::try_from(wall_ms() / 1_000).unwrap_or(0);
+                store.release(&lane, When::utc(now))?;
+            }
+        }
+        Ok(())
     }
 
     /// Everything that the effects of a run may use.
@@ -275,6 +328,7 @@ impl Held {
             summary: format!("{}\n\n{}", run.workflow().about, inputs.join("\n")),
             target,
             author: parts.author,
+            mask: self.mask(&config),
             idle: config.budget.invocation.silent_minutes.map(|it| Duration::from_secs(it * 60)),
             grace: GRACE,
         };
@@ -296,6 +350,30 @@ impl Held {
 }
 
 impl Prepared {
+    /// What the configuration names and the workflow does not, but for a slip of the pen.
+    pub fn slips(&self, flow: &Workflow) -> Vec<String> {
+        let usual = ["setup", "build", "test", "lint", "type-check"];
+        let checks = flow.stages.iter().flat_map(|stage| match &stage.kind {
+            Kind::Checks { names, .. } => names.as_slice(),
+            _ => &[],
+        });
+        let checks: Vec<&str> = checks.map(String::as_str).chain(usual).collect();
+        let roles: Vec<&str> = flow.roles.keys().map(String::as_str).chain([Setup::ANY]).collect();
+        let slip = |table: &str, name: &str, known: &[&str]| {
+            if known.contains(&name) {
+                return None;
+            }
+            let near = suggest::nearest(name, known.iter().copied())?;
+            Some(format!(
+                "windlass.toml: `{}` uses no `{name}` of [{table}]; did you mean `{near}`?",
+                flow.name
+            ))
+        };
+        let roles = self.config.roles.keys().filter_map(|name| slip("roles", name, &roles));
+        let checks = self.config.checks.keys().filter_map(|name| slip("checks", name, &checks));
+        roles.chain(checks).collect()
+    }
+
     /// Whether a workflow can be done with this: every role has somebody to play it, every source somebody to read it.
     /// Better asked before anything starts than found out in the night.
     pub fn suffices(&self, flow: &Workflow) -> Result<(), Error> {

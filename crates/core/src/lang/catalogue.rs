@@ -67,20 +67,34 @@ impl Catalogue {
         self
     }
 
-    /// The catalogue as TOML: sorted, and without what is only for people, so that a reworded sentence is not another
-    /// workflow.
+    /// The catalogue as TOML, sorted.
+    pub(super) fn written(&self) -> String {
+        self.toml(|about| Some(about))
+    }
+
+    /// The catalogue without what is only for people, so that a reworded sentence is not another workflow.
     pub(super) fn canonical(&self) -> String {
+        self.toml(|_| None)
+    }
+
+    fn toml(&self, said: fn(&str) -> Option<&str>) -> String {
         let mut top = toml::Table::new();
         let mut put = |name: &str, table: toml::Table| {
             if !table.is_empty() {
                 top.insert(name.to_owned(), toml::Value::Table(table));
             }
         };
+        let entry = |about: &str, mut table: toml::Table| {
+            if let Some(about) = said(about).filter(|about| !about.is_empty()) {
+                table.insert("about".to_owned(), toml::Value::String(about.to_owned()));
+            }
+            toml::Value::Table(table)
+        };
         let reporters = |all: &BTreeMap<String, Reporter>| {
-            all.iter().map(|(name, it)| (name.clone(), it.written())).collect()
+            all.iter().map(|(name, it)| (name.clone(), entry(&it.about, it.written()))).collect()
         };
         let names = |all: &BTreeMap<String, String>| {
-            all.keys().map(|name| (name.clone(), toml::Value::Table(toml::Table::new()))).collect()
+            all.iter().map(|(name, it)| (name.clone(), entry(it, toml::Table::new()))).collect()
         };
         put("role", reporters(&self.roles));
         put("read", reporters(&self.reads));
@@ -91,7 +105,8 @@ impl Catalogue {
 }
 
 impl Reporter {
-    fn written(&self) -> toml::Value {
+    /// All but what it is about.
+    fn written(&self) -> toml::Table {
         let facts = |facts: &BTreeMap<String, Type>| -> toml::Table {
             facts.iter().map(|(name, ty)| (name.clone(), types::written(ty))).collect()
         };
@@ -106,7 +121,7 @@ impl Reporter {
             let lists = lists.map(|(name, of)| (name.clone(), toml::Value::Table(facts(of))));
             table.insert("lists".to_owned(), toml::Value::Table(lists.collect()));
         }
-        toml::Value::Table(table)
+        table
     }
 }
 

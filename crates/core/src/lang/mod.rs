@@ -46,12 +46,11 @@ pub fn load(text: &str, catalogue: &Catalogue) -> Result<Workflow, Vec<Diagnosti
 }
 
 fn source(text: &str, used: &Catalogue) -> Source {
-    let catalogue = used.canonical();
     let mut hasher = blake3::Hasher::new();
-    hasher.update(text.as_bytes()).update(&[0]).update(catalogue.as_bytes());
+    hasher.update(text.as_bytes()).update(&[0]).update(used.canonical().as_bytes());
     Source {
         text: text.into(),
-        catalogue: catalogue.into(),
+        catalogue: used.written().into(),
         digest: hasher.finalize().to_hex().as_str().into(),
     }
 }

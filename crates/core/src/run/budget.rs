@@ -115,6 +115,16 @@ impl Cap {
         }
     }
 
+    fn or_higher(self, other: Cap) -> Cap {
+        Cap {
+            cost_micros: higher(self.cost_micros, other.cost_micros),
+            tokens: higher(self.tokens, other.tokens),
+            wall_ms: higher(self.wall_ms, other.wall_ms),
+            invocations: higher(self.invocations, other.invocations),
+            iterations: higher(self.iterations, other.iterations),
+        }
+    }
+
     fn at_least(self, old: Cap) -> bool {
         fn ge<T: Ord>(new: Option<T>, old: Option<T>) -> bool {
             match (new, old) {
@@ -129,6 +139,11 @@ impl Cap {
             && ge(self.invocations, old.invocations)
             && ge(self.iterations, old.iterations)
     }
+}
+
+/// No cap is the highest.
+fn higher<T: Ord>(one: Option<T>, two: Option<T>) -> Option<T> {
+    Some(one?.max(two?))
 }
 
 /// Caps on a single invocation, and the most that one request inside it can use up.
@@ -187,6 +202,26 @@ impl Default for Caps {
 }
 
 impl Caps {
+    /// Of each cap the higher one.
+    #[must_use]
+    pub fn or_higher(&self, other: &Caps) -> Caps {
+        let (one, two) = (self.invocation, other.invocation);
+        let most = |one: Amount, two: Amount| Amount {
+            cost_micros: one.cost_micros.max(two.cost_micros),
+            tokens: one.tokens.max(two.tokens),
+        };
+        Caps {
+            run: self.run.or_higher(other.run),
+            unit: self.unit.or_higher(other.unit),
+            invocation: InvocationCap {
+                amount: most(one.amount, two.amount),
+                request: most(one.request, two.request),
+                wall_ms: one.wall_ms.max(two.wall_ms),
+                iterations: higher(one.iterations, two.iterations),
+            },
+        }
+    }
+
     /// Whether these caps are nowhere lower than the old ones.
     pub fn at_least(&self, old: &Caps) -> bool {
         let (new, old_inv) = (self.invocation, old.invocation);
@@ -364,6 +399,16 @@ mod tests {
 
     fn reserve_one(caps: &Caps, run: &Purse, unit: &Purse) -> Result<u64, Short> {
         reserve(caps, run, Some(unit), 0, Some(Priced::Yes)).map(|a| a.cost_micros)
+    }
+
+    #[test]
+    fn of_two_caps_the_higher_counts_and_none_is_the_highest() {
+        let (mut one, mut two) = (caps(100, 50, 20, 5), caps(90, 60, 20, 7));
+        (one.run.tokens, two.run.tokens) = (None, Some(1));
+        let both = one.or_higher(&two);
+        assert_eq!((both.run.cost_micros, both.unit.cost_micros), (Some(100), Some(60)));
+        assert_eq!((both.run.tokens, both.invocation.request.cost_micros), (None, 7));
+        assert!(both.at_least(&one) && both.at_least(&two));
     }
 
     #[test]

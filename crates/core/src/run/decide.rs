@@ -266,7 +266,9 @@ fn take_answer(run: &Run, answer: Answer) -> Result<Event, Refused> {
         || Refused::NoSuchOption { given: option.clone().unwrap_or_default(), options: options() };
     let verdict = verdict.ok_or_else(no_such)?;
     let take = run.offered(frame, ix, verdict).ok_or_else(no_such)?;
-    if take.reason && text.is_none() {
+    // An answer in one's own words has some.
+    let in_words = stage.verdict(verdict).name == "other";
+    if (take.reason || in_words) && text.is_none() {
         let option = stage.verdict(verdict).name.clone();
         return Err(Refused::ReasonNeeded { option });
     }

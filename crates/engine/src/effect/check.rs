@@ -108,7 +108,7 @@ impl Checks<'_> {
             (false, Check::Fail) => Check::FailedBefore,
             (false, _) => Check::Fail,
         };
-        self.note(name, Some(command), came, Some(printed(&finished)?));
+        self.note(name, Some(command), came, Some(self.printed(&finished)?));
         Ok(Ok(came))
     }
 
@@ -129,7 +129,7 @@ impl Checks<'_> {
             Err(stopped) => return Ok(Err(stopped)),
         };
         let came = if passed(&finished) { Check::Pass } else { Check::Fail };
-        let output = printed(&finished)?;
+        let output = self.printed(&finished)?;
         self.paper.notes.push(Note::BaseChecked {
             name: name.to_owned(),
             base: base.to_string(),
@@ -178,21 +178,21 @@ impl Checks<'_> {
         });
         self.paper.blobs.extend(output);
     }
+
+    /// Both streams, one after the other.
+    fn printed(&self, finished: &Finished) -> Result<Vec<u8>, Trouble> {
+        let mut printed = finished.stdout.text()?;
+        let errors = finished.stderr.text()?;
+        if !errors.is_empty() {
+            if !printed.is_empty() && !printed.ends_with(b"\n") {
+                printed.push(b'\n');
+            }
+            printed.extend(errors);
+        }
+        Ok(self.shop.setup.mask.bytes(printed))
+    }
 }
 
 fn passed(finished: &Finished) -> bool {
     finished.ending == Ending::Exited(0)
-}
-
-/// Both streams, one after the other.
-fn printed(finished: &Finished) -> Result<Vec<u8>, Trouble> {
-    let mut printed = finished.stdout.text()?;
-    let errors = finished.stderr.text()?;
-    if !errors.is_empty() {
-        if !printed.is_empty() && !printed.ends_with(b"\n") {
-            printed.push(b'\n');
-        }
-        printed.extend(errors);
-    }
-    Ok(printed)
 }

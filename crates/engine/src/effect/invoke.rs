@@ -67,7 +67,7 @@ pub(super) fn invoke(
         };
     }
     visit.put_back(edits)?;
-    let text = prompt::prompt(&standing, &task);
+    let text = shop.setup.mask.text(&prompt::prompt(&standing, &task));
     let asked = Note::Asked {
         effect: job.id,
         unit: job.unit_owned(),
@@ -157,8 +157,10 @@ impl Visit<'_> {
             Ok(finished) => finished,
             Err(stopped) => return Ok(Err(stopped)),
         };
-        let stdout = finished.stdout.text()?;
-        let stderr = finished.stderr.text()?;
+        // Before it is read: what an answer says goes into the journal as well.
+        let mask = &self.shop.setup.mask;
+        let stdout = mask.bytes(finished.stdout.text()?);
+        let stderr = mask.bytes(finished.stderr.text()?);
         let answer = agent.answer(&ask, &Heard { stopped: ended(&finished), stdout: &stdout });
         Ok(Ok(HeardOf { answer, ended: in_words(&finished), stdout, stderr }))
     }
@@ -167,6 +169,9 @@ impl Visit<'_> {
         let mut env = Env::inherited();
         for (name, value) in program.env {
             env = env.set(name, value);
+        }
+        for name in program.pass {
+            env = env.pass(name);
         }
         // The core watches the deadline; this is the limit of one process, should the core not be there to see it.
         let wall = Duration::from_secs(24 * 3_600);

@@ -1,5 +1,6 @@
 //! Lands: moves the target branch to what was checked, or says why it cannot be.
 
+use windlass_core::run::Ended;
 use windlass_core::workflow::Land;
 use windlass_repo::{Landing, Oid, Request, Target};
 
@@ -21,7 +22,7 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
     let tree = Oid::parse(&checked.tree).map_err(|_| Trouble::defect("a tree that is none"))?;
     // The base is the one on record, not the lane's: a lane that was rebuilt just before a crash must not pass for
     // one that was checked there.
-    let landing = shop.store.land(&Request {
+    let request = Request {
         run: shop.run.clone(),
         branch: shop.setup.target.clone(),
         target: Target::There,
@@ -33,13 +34,26 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
         message: save::message(None, job, &[]),
         author: shop.setup.author.clone(),
         when: at,
-    })?;
+    };
     let branch = shop.setup.target.to_string();
-    let landed = |commit: Oid, waits| {
+    let landed = |commit: Oid, waiting: Option<(String, String)>| {
         let (effect, unit) = (job.id, job.unit_owned());
-        let note = Note::Landed { effect, unit, commit: commit.to_string(), branch, waits };
+        let (waits, why) = waiting.unzip();
+        let note = Note::Landed { effect, unit, commit: commit.to_string(), branch, waits, why };
         job.done("landed", Paper { notes: vec![note], blobs: Vec::new() })
     };
+    if job.cancelled {
+        // What has landed cannot be taken back, and what has not does not any more.
+        return Ok(Ok(match shop.store.landed(&request)? {
+            Some(commit) => landed(commit, None),
+            None => {
+                let mut done = job.done("landed", Paper::default());
+                done.report.ended = Ended::Lost;
+                done
+            }
+        }));
+    }
+    let landing = shop.store.land(&request)?;
     if let (Landing::Landed { commit, .. } | Landing::Waiting { commit, .. }, Some(evidence)) =
         (&landing, &job.evidence)
     {
@@ -52,7 +66,9 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
             Ok(Ok(job.done("landed", Paper { notes: vec![note], blobs: Vec::new() })))
         }
         Landing::Landed { commit, .. } => Ok(Ok(landed(commit, None))),
-        Landing::Waiting { commit, command, .. } => Ok(Ok(landed(commit, Some(command)))),
+        Landing::Waiting { commit, command, why, .. } => {
+            Ok(Ok(landed(commit, Some((command, why)))))
+        }
         Landing::Moved { tip, .. } => turned_away(shop, job, "moved", &tip),
         Landing::Conflict { tip, .. } => turned_away(shop, job, "conflict", &tip),
     }

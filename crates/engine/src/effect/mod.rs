@@ -44,6 +44,8 @@ pub struct Job {
     pub evidence: Option<String>,
     /// It was under way when an earlier process went away.
     pub again: bool,
+    /// The run was cancelled: nothing new happens on its behalf.
+    pub cancelled: bool,
 }
 
 /// How an effect ends.
@@ -106,17 +108,10 @@ enum InLane {
 
 /// A unit begins where the target branch is by then, and that is written down before anything is built on it.
 fn based(shop: &Shop, job: &Job) -> Result<Result<Oid, Stopped>, Trouble> {
-    let heads = shop.store.sync()?;
-    let Some(tip) = heads.tip(&shop.setup.target) else {
-        let what = format!(
-            "the branch `{}` is gone: create it again, or name another one in windlass.toml",
-            shop.setup.target
-        );
-        return Err(Trouble { what });
-    };
+    let tip = shop.store.beginning(&shop.run, &shop.setup.target)?;
     let notes = vec![Note::Based { unit: job.unit_owned(), base: tip.to_string() }];
     let written = shop.write_down(Paper { notes, blobs: Vec::new() });
-    Ok(written.map(|()| tip.clone()))
+    Ok(written.map(|()| tip))
 }
 
 impl Job {

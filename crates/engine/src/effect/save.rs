@@ -57,6 +57,9 @@ fn saved(job: &Job, commit: String) -> Paper {
 /// The label (or the unit's title), and the trailers.
 pub(super) fn message(label: Option<&str>, job: &Job, trailers: &[String]) -> String {
     let subject = label.or(job.title.as_deref()).unwrap_or(&job.effect.name);
+    // Titles come from anywhere, and a history is read in a terminal.
+    let subject = subject.replace(char::is_control, " ");
+    let subject = subject.trim();
     if trailers.is_empty() {
         subject.to_owned()
     } else {

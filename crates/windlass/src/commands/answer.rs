@@ -64,7 +64,7 @@ fn gate(place: &Workplace, text: &str) -> Result<(String, u32), Error> {
     }
     let journal = place.look()?.ok_or_else(bad)?;
     let mut runs = Vec::new();
-    for known in known::all(&journal)? {
+    for known in known::all(&journal)?.readable {
         let has = known.run.gates().iter().any(|gate| gate.id.0 == number);
         if has && known.run.phase() != Phase::Ended {
             runs.push(known.id.as_str().to_owned());

@@ -29,7 +29,7 @@ pub fn run(args: &GatesArgs, out: &mut Output) -> Result<Exit, Error> {
     let place = Workplace::find(Path::new("."))?;
     let mut gates: Vec<(String, OpenGate)> = Vec::new();
     if let Some(journal) = place.look()? {
-        for known in known::all(&journal)? {
+        for known in known::all(&journal)?.readable {
             if known.run.phase() != Phase::Ended {
                 let own = known.run.gates().into_iter();
                 gates.extend(own.map(|gate| (known.id.as_str().to_owned(), gate)));

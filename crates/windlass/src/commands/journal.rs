@@ -66,10 +66,17 @@ pub fn run(command: &JournalCommand, out: &mut Output) -> Result<Exit, Error> {
             Ok(if report.is_sound() { Exit::Done } else { Exit::Failed })
         }
         JournalCommand::Export { run } => {
-            let known = known::open(&journal, run.as_deref())?;
+            // A damaged run cannot be folded, but what comes before the damage can be read.
+            let id = match run {
+                Some(name) => {
+                    name.parse().map_err(|_| Error::NoRun { name: name.clone(), nearest: None })?
+                }
+                None => known::open(&journal, None)?.id,
+            };
             let mut bytes = Vec::new();
-            journal.export(&known.id, &mut bytes)?;
+            let exported = journal.export(&id, &mut bytes);
             out.bytes(&bytes)?;
+            exported?;
             Ok(Exit::Done)
         }
         JournalCommand::SetAside => Err(Error::Defect),

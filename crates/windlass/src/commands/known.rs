@@ -27,11 +27,12 @@ pub fn open(journal: &Journal, name: Option<&str>) -> Result<Known, Error> {
         return load(journal, &found.id);
     }
     let mut open = Vec::new();
-    for run in &runs {
-        let known = load(journal, &run.id)?;
-        if known.run.phase() != Phase::Ended {
-            open.push(known);
-        }
+    let Runs { readable, mut unreadable } = all(journal)?;
+    open.extend(readable.into_iter().filter(|known| known.run.phase() != Phase::Ended));
+    if open.is_empty()
+        && let Some((_, error)) = unreadable.pop()
+    {
+        return Err(error);
     }
     match open.len() {
         0 => Err(Error::NothingOpen),
@@ -42,9 +43,24 @@ pub fn open(journal: &Journal, name: Option<&str>) -> Result<Known, Error> {
     }
 }
 
-/// Every run, the newest last.
-pub fn all(journal: &Journal) -> Result<Vec<Known>, Error> {
-    journal.runs()?.iter().map(|run| load(journal, &run.id)).collect()
+/// All runs of a journal, the newest last.
+#[derive(Default)]
+pub struct Runs {
+    pub readable: Vec<Known>,
+    /// What is wrong with the others.
+    pub unreadable: Vec<(RunId, Error)>,
+}
+
+/// Every run.
+pub fn all(journal: &Journal) -> Result<Runs, Error> {
+    let mut runs = Runs::default();
+    for run in journal.runs()? {
+        match load(journal, &run.id) {
+            Ok(known) => runs.readable.push(known),
+            Err(error) => runs.unreadable.push((run.id, error)),
+        }
+    }
+    Ok(runs)
 }
 
 fn load(journal: &Journal, id: &RunId) -> Result<Known, Error> {

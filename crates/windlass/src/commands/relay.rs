@@ -38,6 +38,7 @@ fn here(place: Workplace, request: Request) -> Result<Response, Error> {
     let (Request::Answer { run, .. } | Request::Wish { run, .. }) = &request;
     let id = known::open(&held.journal, Some(run))?.id;
     let mut engine = Engine::resume(&held.journal, id)?;
+    let begun = engine.begun();
     let taken = match request {
         Request::Answer { gate, option, text, who, .. } => {
             let answer = session::answer(gate, option, text, &who);
@@ -48,6 +49,8 @@ fn here(place: Workplace, request: Request) -> Result<Response, Error> {
             engine.decide(Input::Control { who: who.into(), wish: wish.wish() })
         }
     };
+    // What follows from it is for whoever resumes the run to begin.
+    engine.leave(&begun);
     engine.commit(&mut Silent)?;
     Ok(session::respond(taken))
 }

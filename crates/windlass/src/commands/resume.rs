@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use clap::Args;
+use windlass_core::run::Phase;
+use windlass_repo::Oid;
 
 use super::known::{self, Known};
 use crate::error::Error;
@@ -38,8 +40,17 @@ pub fn run(args: &ResumeArgs, _out: &mut Output) -> Result<Exit, Error> {
     let catalogue = super::own_catalogue(run.workflow())?;
     let meta = held.journal.run(&id)?.meta;
     let meta: serde_json::Value = serde_json::from_slice(&meta).unwrap_or_default();
-    let target = meta.get("target").and_then(serde_json::Value::as_str);
-    let prepared = held.prepare(target)?;
+    let said = |name: &str| meta.get(name).and_then(serde_json::Value::as_str);
+    if let Some(base) = said("base").and_then(|base| Oid::parse(base).ok())
+        && !held.repository.has(&base)?
+    {
+        let base = base.to_string();
+        return Err(Error::OtherRepository { run: id.to_string(), base });
+    }
+    if run.phase() == Phase::Ended {
+        return Err(Error::Over(id.to_string()));
+    }
+    let prepared = held.prepare(said("target"))?;
     let tone = if args.json { Tone::Json } else { Tone::Plain };
     session::go(&held, prepared, catalogue, Beginning::Again { id }, tone)
 }

@@ -82,7 +82,11 @@ pub fn run(args: &RunArgs, _out: &mut Output) -> Result<Exit, Error> {
     };
     let now = Stamp { mono_ms: 0, wall_ms: wall_ms() };
     let events = start(flow.clone(), now, begin)?;
-    let meta = serde_json::json!({ "workflow": flow.name, "target": prepared.target.as_str() });
+    let meta = serde_json::json!({
+        "workflow": flow.name,
+        "target": prepared.target.as_str(),
+        "base": prepared.base.as_str(),
+    });
     let meta = meta.to_string().into_bytes();
     let tone = if args.json { Tone::Json } else { Tone::Plain };
     session::go(&held, prepared, catalogue, Beginning::New { id, meta, events }, tone)

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use clap::Args;
 use serde_json::{Value, json};
-use windlass_core::run::{Phase, UnitStatus};
+use windlass_core::run::{Phase, Standing, UnitStatus};
 use windlass_journal::Lock;
 
-use super::known::{self, Known};
+use super::known::{self, Known, Runs};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::status_word;
@@ -41,24 +41,34 @@ const UNITS_SHOWN: usize = 20;
 pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
     let place = Workplace::find(Path::new("."))?;
     let holder = Lock::held(&place.dir)?.and_then(|held| held.holder);
-    let mut runs = Vec::new();
+    let mut known = Runs::default();
     if let Some(journal) = place.look()? {
         match &args.run {
-            Some(name) => runs.push(known::open(&journal, Some(name))?),
-            None => runs = known::all(&journal)?,
+            Some(name) => known.readable.push(known::open(&journal, Some(name))?),
+            None => known = known::all(&journal)?,
         }
     } else if let Some(name) = &args.run {
         return Err(Error::NoRun { name: name.clone(), nearest: None });
     }
+    let Runs { readable: mut runs, unreadable } = known;
     if args.run.is_none() && !args.all {
         runs.retain(|known| known.run.phase() != Phase::Ended);
     }
     if args.json {
         let holder = holder.map(|holder| json!({ "pid": holder.pid, "what": holder.what }));
         let runs: Vec<Value> = runs.iter().map(run_json).collect();
-        out.json(&json!({ "holder": holder, "runs": runs }))?;
+        let unreadable: Vec<Value> = unreadable
+            .iter()
+            .map(|(id, error)| json!({ "run": id.as_str(), "error": error.to_string() }))
+            .collect();
+        out.json(&json!({ "holder": holder, "runs": runs, "unreadable": unreadable }))?;
         return Ok(Exit::Done);
     }
+    for (id, error) in &unreadable {
+        out.line(&format!("{} cannot be read: {}", id.as_str(), clean(&error.to_string())))?;
+        out.line("  `windlass journal verify` says where it is damaged")?;
+    }
+    let running = holder.is_some();
     match holder {
         Some(holder) => {
             out.line(&format!("held by {} (pid {})", clean(&holder.what), holder.pid))?
@@ -69,15 +79,21 @@ pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
         out.line("no run is open")?;
     }
     for known in &runs {
-        tell(known, out)?;
+        tell(known, running, out)?;
     }
     Ok(Exit::Done)
 }
 
-fn tell(known: &Known, out: &mut Output) -> Result<(), Error> {
+fn tell(known: &Known, running: bool, out: &mut Output) -> Result<(), Error> {
     let run = &known.run;
     let tally = run.tally();
-    out.line(&format!("{}: {}", known.id.as_str(), standing(known)))?;
+    let standing = match run.standing() {
+        Standing::Running | Standing::Parked(_) if !running => {
+            "cut off: `windlass resume` goes on".to_owned()
+        }
+        _ => standing(known),
+    };
+    out.line(&format!("{}: {standing}", known.id.as_str()))?;
     out.line(&format!(
         "  {} of {} done, {} failed, {} skipped, {} blocked; {:.2} dollars",
         tally.done,
@@ -92,6 +108,11 @@ fn tell(known: &Known, out: &mut Output) -> Result<(), Error> {
         let stage = unit.stage.map_or("", |stage| &run.workflow().stage(stage).name);
         out.line(&format!("  {} at {stage} — {}", clean(&unit.id), clean(&unit.title)))?;
     }
+    for (unit, commit, command) in known.books.waiting() {
+        let unit = unit.map_or(String::new(), |unit| format!("{unit}: "));
+        let short = &commit[..commit.len().min(10)];
+        out.line(&format!("  {}{short} waits to be taken: {}", clean(&unit), clean(command)))?;
+    }
     let gates = run.gates().len();
     if gates > 0 {
         out.line(&format!("  {gates} open: `windlass gates`"))?;
@@ -100,7 +121,6 @@ fn tell(known: &Known, out: &mut Output) -> Result<(), Error> {
 }
 
 fn standing(known: &Known) -> String {
-    use windlass_core::run::Standing;
     match known.run.standing() {
         Standing::Running => "under way".to_owned(),
         Standing::Parked(_) => "waiting for a limit to pass".to_owned(),
@@ -131,12 +151,14 @@ fn run_json(known: &Known) -> Value {
         })
         .collect();
     let landings = known.books.landings().iter();
-    let landings = landings.map(|(unit, commit)| json!({ "unit": unit, "commit": commit }));
+    let landings = landings.map(
+        |landing| json!({ "unit": landing.unit, "commit": landing.commit, "waits": landing.waits }),
+    );
     json!({
         "run": known.id.as_str(),
         "workflow": run.workflow().name,
         "standing": standing(known),
-        "exit": run.standing().exit_code(),
+        "exit": crate::session::standing_exit(run).map(Exit::code),
         "events": run.seq(),
         "done": tally.done,
         "failed": tally.failed,

@@ -1,6 +1,7 @@
 //! What is remembered while a journal is told: which frame belongs to whom, and what it is at.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use windlass_core::run::{EffectId, Event, FrameId, GateId, Run, UnitIx};
 use windlass_core::workflow::{ListRef, ScopeIx, StageIx, Workflow};
@@ -8,8 +9,8 @@ use windlass_core::workflow::{ListRef, ScopeIx, StageIx, Workflow};
 use super::step::{Answer, Place};
 use crate::render::scope_text;
 
-pub struct Books<'a> {
-    flow: &'a Workflow,
+pub struct Books {
+    flow: Arc<Workflow>,
     frames: BTreeMap<FrameId, Book>,
     flights: BTreeMap<EffectId, FrameId>,
     gates: BTreeMap<GateId, FrameId>,
@@ -26,10 +27,10 @@ struct Book {
 /// The intake's frame is there from the start, without an event of its own.
 const INTAKE: FrameId = FrameId(0);
 
-impl<'a> Books<'a> {
-    pub fn new(flow: &'a Workflow) -> Self {
+impl Books {
+    pub fn new(flow: Arc<Workflow>) -> Self {
         let intake =
-            Book { place: Place::named(scope_text(flow, ScopeIx::INTAKE)), ..Book::default() };
+            Book { place: Place::named(scope_text(&flow, ScopeIx::INTAKE)), ..Book::default() };
         Self {
             flow,
             frames: BTreeMap::from([(INTAKE, intake)]),
@@ -84,7 +85,7 @@ impl<'a> Books<'a> {
     }
 
     fn open(&mut self, frame: FrameId, scope: ScopeIx, unit: Option<String>, child: Option<u32>) {
-        let place = Place { scope: Some(scope_text(self.flow, scope).to_owned()), unit, child };
+        let place = Place { scope: Some(scope_text(&self.flow, scope).to_owned()), unit, child };
         self.frames.insert(frame, Book { place, ..Book::default() });
     }
 

@@ -7,4 +7,5 @@ mod bad_input;
 mod crashes;
 mod runs;
 mod scratch;
+mod surprises;
 mod two_at_once;

@@ -1,0 +1,193 @@
+//! Entries of a journal in lines for people: what a run says while it goes on, and what `windlass log` says afterwards.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use windlass_core::run::{EffectId, Ended, Event, FrameId, Run};
+use windlass_core::workflow::{Go, ScopeIx, Workflow};
+use windlass_engine::entry::{Check, Entry, Note};
+
+use crate::render::clean;
+use crate::story::{Books, why};
+
+/// Tells entries one after the other; it remembers what it needs to say whose they are.
+pub struct Teller {
+    flow: Arc<Workflow>,
+    books: Books,
+    /// Effects whose end has been told with what the agent said.
+    told: BTreeSet<EffectId>,
+}
+
+impl Teller {
+    pub fn new(flow: Arc<Workflow>) -> Self {
+        Teller { books: Books::new(flow.clone()), flow, told: BTreeSet::new() }
+    }
+
+    /// An entry in lines, each fit to be shown; `run` is as it is after it. Most entries are worth none.
+    pub fn tell(&mut self, entry: &Entry, run: &Run) -> Vec<String> {
+        let lines = match entry {
+            Entry::Note(noted) => self.note(&noted.note),
+            Entry::Event(recorded) => {
+                self.books.enter(run, &recorded.event);
+                self.event(&recorded.event, run)
+            }
+        };
+        // Whatever somebody else wrote stays on its own line.
+        lines.iter().map(|line| clean(line)).collect()
+    }
+
+    fn note(&mut self, note: &Note) -> Vec<String> {
+        let of =
+            |unit: &Option<String>| unit.as_ref().map_or(String::new(), |unit| format!("{unit}: "));
+        match note {
+            Note::Asked { unit, stage, role, agent, attempt, .. } => {
+                let again =
+                    if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
+                vec![format!("{}{stage}: {role} ({agent}){again}", of(unit))]
+            }
+            Note::Answered { effect, unit, stage, came, remarks, .. } => {
+                self.told.insert(*effect);
+                let mut lines = vec![format!("{}{stage}: {came}", of(unit))];
+                lines.extend(remarks.iter().map(|remark| format!("    {remark}")));
+                lines
+            }
+            Note::Checked { unit, name, came, .. } => {
+                let came = match came {
+                    Check::Pass => "pass",
+                    Check::Fail => "fail",
+                    Check::FailedBefore => "fails, as it does without this work",
+                    Check::Skipped => "skipped: there is no such command",
+                };
+                vec![format!("{}check {name}: {came}", of(unit))]
+            }
+            Note::Landed { unit, commit, branch, waits, why, .. } => {
+                let short = &commit[..commit.len().min(10)];
+                let Some(command) = waits else {
+                    return vec![format!("{}landed {short} on {branch}", of(unit))];
+                };
+                let why = why.as_ref().map_or(String::new(), |why| format!(": {why}"));
+                vec![
+                    format!("{}{short} is ready and waits beside {branch}{why}", of(unit)),
+                    format!("    take it with: {command}"),
+                ]
+            }
+            Note::Lost { effect, kept } => {
+                let mut lines = vec![format!("effect {} was cut off", effect.0)];
+                lines.extend(kept.as_ref().map(|kept| {
+                    format!("    its edits are kept: windlass lanes restore {kept} DIRECTORY")
+                }));
+                lines
+            }
+            Note::Turned { unit, came, .. } => vec![match came.as_str() {
+                "moved" => format!("{}the branch has moved: rebuilt there", of(unit)),
+                _ => format!("{}the branch has moved, and there is a conflict", of(unit)),
+            }],
+            Note::Told { text, .. } => text.lines().map(str::to_owned).collect(),
+            Note::ByHand { unit, .. } => vec![format!("{unit}: changed by hand")],
+            Note::TakenUp { .. }
+            | Note::Based { .. }
+            | Note::BaseChecked { .. }
+            | Note::Saved { .. }
+            | Note::Left { .. }
+            | Note::Shown { .. } => Vec::new(),
+        }
+    }
+
+    fn event(&mut self, event: &Event, run: &Run) -> Vec<String> {
+        let line = match event {
+            Event::UnitStarted { unit, .. } => run
+                .units()
+                .nth(unit.0 as usize)
+                .map(|unit| format!("{}: begins — {}", unit.id, unit.title)),
+            Event::UnitSettled { unit, how, by, .. } => {
+                let id = self.books.unit_id(run, *unit).unwrap_or_default();
+                let by = by
+                    .as_ref()
+                    .map_or(String::new(), |by| format!(" by {}: {}", by.who, by.reason));
+                Some(format!("{id}: {}{by}", how.name()))
+            }
+            Event::Reported(ending) => match &ending.ended {
+                Ended::Mishap(mishap) if !self.told.contains(&ending.effect) => {
+                    self.at(ending.effect).map(|at| format!("{at}{}", mishap.name()))
+                }
+                Ended::Limited(_) => {
+                    self.at(ending.effect).map(|at| format!("{at}its provider asks to wait"))
+                }
+                _ => None,
+            },
+            Event::Asked { gate, frame, policy: None, .. } => {
+                Some(format!("{}asks (gate {})", self.of(*frame), gate.0))
+            }
+            Event::Asked { frame, policy: Some(policy), .. } => {
+                let answer = self.answer(*frame, policy.verdict);
+                let name = policy.name.as_deref().unwrap_or("the workflow's policy");
+                let record = policy.record.as_deref();
+                let record = record.map_or(String::new(), |record| format!(" ({record})"));
+                Some(format!("{}{answer}, by {name}{record}", self.of(*frame)))
+            }
+            Event::Answered { gate, verdict, text, who, .. } => {
+                let frame = self.books.asker(*gate);
+                let answer = frame.map(|frame| self.answer(frame, *verdict)).unwrap_or_default();
+                let of = frame.map(|frame| self.of(frame)).unwrap_or_default();
+                let text = text.as_ref().map_or(String::new(), |text| format!(" — {text}"));
+                Some(format!("{of}{answer}, by {who}{text}"))
+            }
+            Event::Moved(moved) => {
+                let place = self.books.place(moved.frame);
+                let unit = place.unit.filter(|_| place.child.is_none());
+                let own = place.scope.as_deref()
+                    == Some(crate::render::scope_text(&self.flow, ScopeIx::UNIT));
+                match (&moved.record, &moved.go, unit) {
+                    (Some(record), _, _) => Some(format!("{}{record}", self.of(moved.frame))),
+                    (None, Go::Leave(how), Some(unit)) if own => {
+                        Some(format!("{unit}: {}", how.name()))
+                    }
+                    _ => None,
+                }
+            }
+            Event::Held { frame, why: because } => {
+                Some(format!("{}waits: {}", self.of(*frame), why(&self.flow, *because)))
+            }
+            Event::Overridden { frame, stage, verdict, by } => {
+                let stage = self.flow.stage(*stage);
+                let (name, verdict) = (&stage.name, &stage.verdict(*verdict).name);
+                let unit = self.unit(*frame);
+                Some(format!(
+                    "{unit}{name}: {verdict}, by {}'s own decision: {}",
+                    by.who, by.reason
+                ))
+            }
+            Event::Redone { frame, stage, who } => {
+                let name = &self.flow.stage(*stage).name;
+                Some(format!("{}{name}: once more, says {who}", self.unit(*frame)))
+            }
+            Event::StopAsked { who } => Some(format!("{who} stops it after the units under way")),
+            Event::PauseAsked { who } => Some(format!("{who} stops it: nothing new is started")),
+            Event::ResumeAsked { who } => Some(format!("{who} goes on")),
+            Event::CancelAsked { who } => Some(format!("{who} cancels the run")),
+            Event::CapsRaised { who, .. } => Some(format!("{who} has raised the caps")),
+            _ => None,
+        };
+        line.into_iter().collect()
+    }
+
+    fn unit(&self, frame: FrameId) -> String {
+        self.books.place(frame).unit.map_or(String::new(), |unit| format!("{unit}: "))
+    }
+
+    /// Whose a frame is and what it is at.
+    fn of(&self, frame: FrameId) -> String {
+        let stage = self.books.stage(frame).map(|stage| &self.flow.stage(stage).name);
+        let stage = stage.map_or(String::new(), |stage| format!("{stage}: "));
+        format!("{}{stage}", self.unit(frame))
+    }
+
+    fn at(&self, effect: EffectId) -> Option<String> {
+        self.books.landed(effect).map(|(frame, _)| self.of(frame))
+    }
+
+    fn answer(&self, frame: FrameId, verdict: windlass_core::workflow::VerdictIx) -> String {
+        let stage = self.books.stage(frame).map(|stage| self.flow.stage(stage));
+        stage.map_or(String::new(), |stage| stage.verdict(verdict).name.clone())
+    }
+}

@@ -1,0 +1,249 @@
+//! What surprised strangers: a run means what it says about budgets, costs, secrets and where work is.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use crate::scratch::{SCRIPT, Scratch, ended};
+
+const CAREFUL: &str = "[[task]]\nid = 'hello'\ntitle = 'Say hello'\ncareful = true\n";
+
+/// A command agent: a shell script that has read its prompt.
+fn agent(scratch: &Scratch, script: &str) -> String {
+    let path = scratch.path("agent");
+    fs::write(&path, format!("#!/bin/sh\nprompt=$(cat)\n{script}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    format!("[agents.mine]\nkind = 'command'\ncommand = ['{}']\n", path.display())
+}
+
+fn configure(scratch: &Scratch, config: &str) {
+    fs::write(scratch.repo().join("windlass.toml"), config).unwrap();
+    scratch.git(&["commit", "-qam", "Configure"]);
+}
+
+const ROLES: &str = "[roles]\ndefault = 'mine'\n[checks]\ntest = 'sh test.sh'\n";
+
+#[test]
+fn a_budget_that_was_raised_counts_when_the_run_is_resumed() {
+    let budget = |dollars: &str| {
+        format!(
+            "[agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\n[roles]\ndefault = 'acted'\n\
+             [checks]\ntest = 'sh test.sh'\n[budget]\nrun = {{ dollars = {dollars} }}\n\
+             invocation = {{ dollars = 0.3 }}\n"
+        )
+    };
+    let scratch = Scratch::with(&[("windlass.toml", &budget("0.255"))]);
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(4), "{said}");
+    assert!(said.contains("commit that, then `windlass resume`"), "{said}");
+    configure(&scratch, &budget("9"));
+    let (code, said) = ended(scratch.windlass(&["resume"]).output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("at most 9.00 dollars"), "{said}");
+    assert_eq!(scratch.landed().len(), 2);
+}
+
+#[test]
+fn what_an_answer_leads_to_costs_nothing_before_somebody_begins_it() {
+    let flow =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/small.toml"))
+            .unwrap();
+    // The question comes first, and an agent after it.
+    let first = "[[unit]]\nstage = \"first\"\ngate = \"Begin {unit.id}?\"\non = { yes = \"do\", no = \"failed\" }\n\n[[unit]]\nstage = \"do\"";
+    let flow = flow.replacen("[[unit]]\nstage = \"do\"", first, 1);
+    let tasks = "[[task]]\nid = 'hello'\ncareful = false\n";
+    let scratch = Scratch::with(&[("flow.toml", &flow), ("tasks.toml", tasks)]);
+    assert_eq!(scratch.start().status().unwrap().code(), Some(8));
+    assert_eq!(scratch.windlass(&["answer", "0", "yes"]).status().unwrap().code(), Some(0));
+    let (code, said) = ended(scratch.windlass(&["resume"]).output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!said.contains("cut off"), "{said}");
+    assert_eq!(scratch.status()["runs"][0]["cost_usd"], 0.011);
+}
+
+#[test]
+fn a_cancelled_run_does_not_land_later() {
+    let scratch = Scratch::with(&[("tasks.toml", "[[task]]\nid = 'hello'\ncareful = false\n")]);
+    scratch.git(&["branch", "keep"]);
+    let repo = scratch.repo().display().to_string();
+    let script = format!(
+        "case $WINDLASS_ROLE in\n\
+         worker) echo hello > hello.txt; echo '{{\"verdict\":\"done\"}}' ;;\n\
+         *) cd '{repo}' && git checkout -q keep && git branch -qD main; echo '{{\"verdict\":\"clear\"}}' ;;\n\
+         esac"
+    );
+    let config = format!("{}cost = 'none'\n{ROLES}", agent(&scratch, &script));
+    configure(&scratch, &config);
+    scratch.git(&["branch", "-f", "keep"]);
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(1), "{said}");
+    let (code, said) = ended(scratch.windlass(&["stop", "--cancel"]).output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    scratch.git(&["branch", "main", "keep"]);
+    let (code, said) = ended(scratch.windlass(&["resume"]).output().unwrap());
+    assert_eq!(code, Some(5), "{said}");
+    assert!(scratch.landed().is_empty(), "{said}");
+    assert_eq!(scratch.status()["runs"][0]["standing"], "cancelled");
+}
+
+#[test]
+fn later_work_builds_on_what_waits_and_takes_it_along() {
+    let tasks = "[[task]]\nid = 'hello'\ncareful = false\n\
+                 [[task]]\nid = 'bye'\ndepends = ['hello']\ncareful = false\n";
+    let scratch = Scratch::with(&[("tasks.toml", tasks)]);
+    let script = "case $WINDLASS_ROLE:$WINDLASS_UNIT in\n\
+         worker:hello) echo hello > hello.txt; echo '{\"verdict\":\"done\"}' ;;\n\
+         worker:bye) cat hello.txt > bye.txt; echo '{\"verdict\":\"done\"}' ;;\n\
+         *) echo '{\"verdict\":\"clear\"}' ;;\nesac";
+    let config = format!("{}cost = 'none'\n{ROLES}", agent(&scratch, script));
+    configure(&scratch, &config);
+    fs::write(scratch.repo().join("hello.txt"), "mine\n").unwrap();
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("waits beside main") && !said.contains("landed"), "{said}");
+    assert!(scratch.landed().is_empty());
+    let status = scratch.windlass(&["status", "--all"]).output().unwrap();
+    let status = String::from_utf8(status.stdout).unwrap();
+    assert!(status.contains("waits to be taken: git "), "{status}");
+    assert_eq!(fs::read_to_string(scratch.repo().join("hello.txt")).unwrap(), "mine\n");
+    // Once it is out of the way, the command that was given takes all of it.
+    fs::remove_file(scratch.repo().join("hello.txt")).unwrap();
+    scratch.git(&["merge", "-q", "--ff-only", "windlass/small-1"]);
+    assert_eq!(scratch.landed()["bye.txt"], "hello");
+}
+
+#[test]
+fn a_run_whose_units_failed_is_not_done() {
+    let config = "[agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\n[roles]\ndefault = 'acted'\n\
+                  [checks]\ntest = 'sh test.sh'\n[policies.never]\nstage = 'approve'\nanswer = 'no'\n";
+    let scratch = Scratch::with(&[("tasks.toml", CAREFUL), ("windlass.toml", config)]);
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(4), "{said}");
+    assert!(said.contains("hello: approve: no, by never"), "{said}");
+    assert!(said.contains("not everything was done"), "{said}");
+    assert_eq!(scratch.status()["runs"][0]["exit"], 4);
+    let (code, said) = ended(scratch.windlass(&["resume", "small-1"]).output().unwrap());
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("small-1 is over"), "{said}");
+}
+
+#[test]
+fn secrets_reach_the_agent_that_is_handed_them_and_nothing_else() {
+    let scratch = Scratch::with(&[
+        ("tasks.toml", "[[task]]\nid = 'hello'\ncareful = false\n"),
+        (".gitignore", ".env\n"),
+    ]);
+    let script = "echo \"$MY_KEY\" | sed s/h/H/ >> hello.seen\n\
+         echo \"key $MY_KEY, other [$OTHER_KEY], file $(cat .env)\"\n\
+         echo \"$MY_KEY\" >&2; mv hello.seen \"$(dirname \"$0\")/seen\"\n\
+         case $WINDLASS_ROLE in\n\
+         worker) echo hello > hello.txt; echo '{\"verdict\":\"done\"}' ;;\n\
+         *) echo '{\"verdict\":\"clear\"}' ;;\nesac";
+    let config = format!(
+        "{}cost = 'none'\nenv = ['MY_KEY']\n[lanes]\ncopy = ['.env']\n{}",
+        agent(&scratch, script),
+        ROLES.replace("sh test.sh", "sh test.sh; cat .env 2> /dev/null; true")
+    );
+    configure(&scratch, &config);
+    fs::write(scratch.repo().join(".env"), "DB_PASSWORD=under-the-doormat\n").unwrap();
+    let mut run = scratch.start();
+    run.env("MY_KEY", "hush-hush-hush").env("OTHER_KEY", "none-of-your-business");
+    let (code, said) = ended(run.output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(fs::read_to_string(scratch.path("seen")).unwrap().trim(), "Hush-hush-hush");
+    let full = scratch.windlass(&["log", "--full"]).output().unwrap();
+    let full = String::from_utf8(full.stdout).unwrap();
+    assert!(full.contains("key [masked], other [], file DB_PASSWORD=[masked]"), "{full}");
+    for secret in ["hush-hush-hush", "none-of-your-business", "under-the-doormat"] {
+        assert!(!full.contains(secret), "{full}");
+        let found = std::process::Command::new("grep")
+            .args(["-rlaF", secret])
+            .arg(scratch.path("state"))
+            .output()
+            .unwrap();
+        let found = String::from_utf8(found.stdout).unwrap();
+        // A lane has the file that it was given, and nothing else has it.
+        assert!(found.lines().all(|file| file.ends_with("/.env")), "{found}");
+    }
+}
+
+#[test]
+fn what_a_role_is_for_reaches_the_agent() {
+    let scratch = Scratch::new();
+    assert_eq!(scratch.start().status().unwrap().code(), Some(0));
+    let full = scratch.windlass(&["log", "--full"]).output().unwrap();
+    let full = String::from_utf8(full.stdout).unwrap();
+    assert!(full.contains("What you are here for: looks at it."), "{full}");
+}
+
+#[test]
+fn a_title_stays_on_its_line_and_out_of_the_terminal() {
+    let tasks = "[[task]]\nid = 'hello'\ntitle = \"Say hello\\nbye: landed 1234 on main\\u001b[31m\"\ncareful = false\n";
+    let scratch = Scratch::with(&[("tasks.toml", tasks)]);
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    let log = scratch.windlass(&["log"]).output().unwrap();
+    for told in [said, String::from_utf8(log.stdout).unwrap()] {
+        assert!(!told.lines().any(|line| line.starts_with("bye: landed")), "{told}");
+        assert!(!told.contains('\u{1b}'), "{told}");
+    }
+    let history = scratch.git(&["log", "--format=%B", "main"]);
+    assert!(!history.contains('\u{1b}') && history.contains("Say hello bye: landed"), "{history}");
+}
+
+#[test]
+fn a_state_directory_that_is_none_is_not_an_empty_one() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("state"), "a file").unwrap();
+    for verb in [&["status"][..], &["gates"], &["log"], &["journal", "verify"]] {
+        let (code, said) = ended(scratch.windlass(verb).output().unwrap());
+        assert_eq!(code, Some(1), "{verb:?}: {said}");
+    }
+}
+
+#[test]
+fn another_repository_in_the_same_place_does_not_go_on_with_the_run() {
+    let scratch = Scratch::with(&[("tasks.toml", CAREFUL)]);
+    assert_eq!(scratch.start().status().unwrap().code(), Some(8));
+    fs::remove_dir_all(scratch.repo().join(".git")).unwrap();
+    scratch.git(&["init", "-q", "-b", "main"]);
+    scratch.git(&["config", "user.name", "Bob"]);
+    scratch.git(&["config", "user.email", "bob@example.org"]);
+    scratch.git(&["add", "-A"]);
+    scratch.git(&["commit", "-qm", "Something else"]);
+    let (code, said) = ended(scratch.windlass(&["resume"]).output().unwrap());
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("another repository") && said.contains("stop --cancel"), "{said}");
+    assert_eq!(scratch.windlass(&["stop", "--cancel"]).status().unwrap().code(), Some(0));
+}
+
+#[test]
+fn work_without_a_commit_of_its_own_lands_by_fast_forward() {
+    let flow =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/small.toml"))
+            .unwrap();
+    let flow = flow.replace("land  = \"merge\"", "land  = \"fast-forward\"");
+    let scratch = Scratch::with(&[("flow.toml", &flow), ("script.toml", SCRIPT)]);
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(scratch.landed().len(), 2);
+    let merges = scratch.git(&["log", "--merges", "--format=%h", "main"]);
+    assert_eq!(merges, "");
+}
+
+#[test]
+fn a_slip_in_the_configuration_is_pointed_out() {
+    let config = "[agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\n\
+                  [roles]\ndefault = 'acted'\nwroker = 'acted'\n[checks]\ntest = 'sh test.sh'\ntset = 'true'\n";
+    let scratch = Scratch::with(&[("windlass.toml", config)]);
+    let (_, said) = ended(scratch.start().output().unwrap());
+    assert!(said.contains("`wroker` of [roles]; did you mean `worker`?"), "{said}");
+    assert!(said.contains("`tset` of [checks]; did you mean `test`?"), "{said}");
+    let (code, said) = {
+        let config = config.replace("script.toml", "scirpt.toml");
+        configure(&scratch, &config);
+        ended(scratch.start().output().unwrap())
+    };
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("scirpt.toml"), "{said}");
+}
