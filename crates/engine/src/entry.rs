@@ -183,6 +183,13 @@ pub enum Note {
         /// Which.
         effects: Vec<EffectId>,
     },
+    /// The run is over, and this was in a lane and has not landed: it is kept.
+    Kept {
+        /// The unit.
+        unit: String,
+        /// The commit that holds it.
+        commit: String,
+    },
     /// Nobody knows what became of an effect: Windlass went away meanwhile.
     Lost {
         /// Which.

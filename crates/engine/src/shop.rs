@@ -12,7 +12,8 @@ use windlass_process::{Child, Command, Ending, Env, Finished, Limits, Output, Sp
 use windlass_repo::{Call, CleanCheckout, Lane, Oid, Store, When};
 use windlass_sources::Reader;
 
-use crate::entry::Check;
+use crate::books::Books;
+use crate::entry::{Check, Note};
 use crate::message::{Message, Paper, Trouble};
 use crate::setup::Setup;
 
@@ -157,17 +158,23 @@ impl Shop {
     /// # Errors
     ///
     /// When a lane cannot be dealt with. What is in it is safe.
-    pub fn tidy_up(&self, now: Stamp) -> Result<(), Trouble> {
+    pub fn tidy_up(&self, run: &Run, books: &Books, now: Stamp) -> Result<Paper, Trouble> {
         let pool = self.store.pool()?.into_iter();
+        let mut paper = Paper::default();
         for lane in pool.filter_map(|pooled| pooled.lane).filter(|lane| lane.run == self.run) {
-            self.store.release(&lane, when(now))?;
+            let landed = run.unit_named(&lane.unit).is_some_and(|unit| unit.landed);
+            let saved = self.store.release(&lane, when(now))?.map(|saved| saved.commit.to_string());
+            let unit = Some(lane.unit.as_str()).filter(|unit| *unit != RUN_ITSELF);
+            let held = books.held(unit).filter(|held| books.base(unit) != Some(held));
+            let kept = saved.or_else(|| held.map(str::to_owned)).filter(|_| !landed);
+            paper.notes.extend(kept.map(|commit| Note::Kept { unit: lane.unit, commit }));
         }
         let desks = self.desks();
         match std::fs::remove_dir_all(&desks) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(Trouble::io("tidy up", &desks, &error))
             }
-            _ => Ok(()),
+            _ => Ok(paper),
         }
     }
 

@@ -95,7 +95,9 @@ fn drive(
     drop(server);
     let left = left?;
     if engine.run().phase() == Phase::Ended {
-        tidy.tidy_up(engine.now())?;
+        let kept = tidy.tidy_up(engine.run(), engine.books(), engine.now())?;
+        engine.note(kept);
+        engine.commit(&mut face)?;
     }
     face.ends(engine.run(), left);
     Ok(exit(left, engine.run()))

@@ -83,6 +83,11 @@ impl Teller {
                 _ => format!("{}the branch has moved, and there is a conflict", of(unit)),
             }],
             Note::Told { text, .. } => text.lines().map(str::to_owned).collect(),
+            Note::Kept { unit, commit } => {
+                vec![format!(
+                    "{unit}: what was in its lane is kept: windlass lanes restore {commit} DIRECTORY"
+                )]
+            }
             Note::ByHand { unit, .. } => vec![format!("{unit}: changed by hand")],
             Note::TakenUp { .. }
             | Note::Based { .. }

@@ -113,6 +113,25 @@ fn later_work_builds_on_what_waits_and_takes_it_along() {
 }
 
 #[test]
+fn lanes_of_a_run_that_is_over_are_free_again() {
+    let scratch = Scratch::with(&[("tasks.toml", CAREFUL)]);
+    let mut run = scratch.follow(&mut scratch.windlass(&[
+        "run",
+        "flow.toml",
+        "--catalogue",
+        "catalogue.toml",
+    ]));
+    run.until("asked", |entry| entry["event"] == "asked");
+    assert_eq!(run.code(), Some(8));
+    assert_eq!(scratch.windlass(&["answer", "0", "no"]).status().unwrap().code(), Some(0));
+    // The next run gives the lane of the one that is over back to the pool; what it held is still there.
+    assert_eq!(scratch.start().status().unwrap().code(), Some(8));
+    let lanes = scratch.windlass(&["lanes", "list", "--json"]).output().unwrap();
+    let lanes = String::from_utf8(lanes.stdout).unwrap();
+    assert!(!lanes.contains("small-1"), "{lanes}");
+}
+
+#[test]
 fn a_run_whose_units_failed_is_not_done() {
     let config = "[agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\n[roles]\ndefault = 'acted'\n\
                   [checks]\ntest = 'sh test.sh'\n[policies.never]\nstage = 'approve'\nanswer = 'no'\n";
@@ -120,6 +139,10 @@ fn a_run_whose_units_failed_is_not_done() {
     let (code, said) = ended(scratch.start().output().unwrap());
     assert_eq!(code, Some(4), "{said}");
     assert!(said.contains("hello: approve: no, by never"), "{said}");
+    assert!(
+        said.contains("hello: what was in its lane is kept: windlass lanes restore "),
+        "{said}"
+    );
     assert!(said.contains("not everything was done"), "{said}");
     assert_eq!(scratch.status()["runs"][0]["exit"], 4);
     let (code, said) = ended(scratch.windlass(&["resume", "small-1"]).output().unwrap());
