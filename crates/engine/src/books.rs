@@ -130,7 +130,7 @@ impl Books {
             Note::Left { effects } => self.left.extend(effects),
             // Whoever takes the run up begins all that is wanted.
             Note::TakenUp { .. } => self.left.clear(),
-            Note::Told { .. } | Note::Shown { .. } | Note::Kept { .. } => {}
+            Note::Told { .. } | Note::Shown { .. } | Note::Kept { .. } | Note::Paper { .. } => {}
         }
     }
 

@@ -117,6 +117,16 @@ pub enum Note {
         /// What it printed.
         output: String,
     },
+    /// A role wrote a paper of the session, or a source was read as it is: what it holds, by digest; nothing if it is
+    /// gone.
+    Paper {
+        /// For this effect.
+        effect: EffectId,
+        /// Where, from the top of the project.
+        path: String,
+        /// What it holds.
+        holds: Option<String>,
+    },
     /// Something was saved in a lane.
     Saved {
         /// For this effect.

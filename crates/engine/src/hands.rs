@@ -10,7 +10,7 @@ use windlass_journal::Journal;
 use windlass_repo::Oid;
 
 use crate::books::Books;
-use crate::effect::{Job, perform};
+use crate::effect::{Job, perform, situation};
 use crate::entry::Check;
 use crate::evidence::evidence;
 use crate::gate;
@@ -41,7 +41,7 @@ impl<'j> Workers<'j> {
         let title = unit.and_then(|unit| run.unit_named(unit)).map(|unit| unit.title);
         let attempt = books.attempts(unit, &effect.name).len() + 1;
         let artifacts = match &effect.kind {
-            EffectKind::Invoke { role, .. } => self.artifacts(role, &effect, books),
+            EffectKind::Invoke { role, .. } => self.artifacts(role, &effect, title.clone(), books),
             _ => Vec::new(),
         };
         let lands = matches!(effect.kind, EffectKind::Land { .. });
@@ -63,7 +63,14 @@ impl<'j> Workers<'j> {
     }
 
     /// What a role gets to see: what the stage names, or else the role itself, or else what went before.
-    fn artifacts(&self, role: &str, effect: &Effect, books: &Books) -> Vec<(String, String)> {
+    fn artifacts(
+        &self,
+        role: &str,
+        effect: &Effect,
+        title: Option<Arc<str>>,
+        books: &Books,
+    ) -> Vec<(String, String)> {
+        let situation = situation(effect, title, false);
         let role = self.shop.setup.role(role);
         let usual = ["attempts".to_owned(), "check-output".to_owned()];
         let names = match (effect.sees.as_slice(), role.sees.as_slice()) {
@@ -77,7 +84,7 @@ impl<'j> Workers<'j> {
             let text = match name.as_str() {
                 "attempts" => self.attempts(books, unit, &effect.name),
                 "check-output" => self.check_output(books, unit),
-                _ => String::new(),
+                other => self.shop.clerk.artifact(other, &situation).unwrap_or_default(),
             };
             if !text.is_empty() {
                 artifacts.push((name.clone(), text));

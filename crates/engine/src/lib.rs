@@ -8,10 +8,14 @@
 //! | what is a person shown? | `gate.rs`; on a landed commit `evidence.rs` |
 //! | what is an agent told? | `role.rs`, `prompt.rs` |
 //! | which commands check a project? | `detect.rs` |
+//! | what does a workflow keep besides? | `clerk.rs`; its papers in lanes `papers.rs` |
+//! | what does a project remember? | `memory/`; dates `date.rs` |
 //! | what is never written down? | `mask.rs` |
 
 pub mod books;
+pub mod clerk;
 pub mod clock;
+pub mod date;
 pub mod detect;
 pub mod effect;
 mod engine;
@@ -20,7 +24,9 @@ pub mod evidence;
 pub mod gate;
 pub mod hands;
 pub mod mask;
+pub mod memory;
 pub mod message;
+pub mod papers;
 pub mod prompt;
 pub mod role;
 pub mod setup;

@@ -38,6 +38,8 @@ pub struct Task<'a> {
     pub with: BTreeMap<String, Value>,
     /// More context for another attempt.
     pub context: Option<&'a str>,
+    /// What is to be written, by name and path.
+    pub writes: Vec<(String, String)>,
     /// Artifacts, by name.
     pub artifacts: Vec<(String, String)>,
 }
@@ -78,6 +80,12 @@ pub fn prompt(standing: &Standing<'_>, task: &Task<'_>) -> String {
     }
     if let Some(context) = task.context {
         text.push_str(&format!("\nBesides what you had before: {context}.\n"));
+    }
+    if !task.writes.is_empty() {
+        text.push_str("\nWrite these files, or you have not done it:\n");
+        for (name, path) in &task.writes {
+            text.push_str(&format!("- {name}: `{path}`\n"));
+        }
     }
     for (name, artifact) in &task.artifacts {
         text.push_str(&format!("\n## {name}\n\n{}\n", artifact.trim_end()));

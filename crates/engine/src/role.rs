@@ -24,6 +24,8 @@ pub struct Role {
     pub tools: Vec<String>,
     /// The artifacts that reach it when a stage does not say.
     pub sees: Vec<String>,
+    /// The files that it promises to write: one that is missing afterwards means that it has failed.
+    pub writes: Vec<String>,
     /// What it is told, in Markdown.
     pub text: String,
 }
@@ -72,6 +74,8 @@ struct FrontMatter {
     tools: Vec<String>,
     #[serde(default)]
     sees: Vec<String>,
+    #[serde(default)]
+    writes: Vec<String>,
 }
 
 impl Role {
@@ -90,6 +94,7 @@ impl Role {
             tier: front.tier,
             tools: front.tools,
             sees: front.sees,
+            writes: front.writes,
             text: text.trim().to_owned(),
         })
     }
@@ -101,6 +106,7 @@ impl Role {
             tier: Tier::Standard,
             tools: Vec::new(),
             sees: Vec::new(),
+            writes: Vec::new(),
             text: format!("You are the {name}. What you are here for: {about}."),
         }
     }

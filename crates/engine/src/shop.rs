@@ -13,6 +13,7 @@ use windlass_repo::{Call, CleanCheckout, Lane, Oid, Store, When};
 use windlass_sources::Reader;
 
 use crate::books::Books;
+use crate::clerk::Clerk;
 use crate::entry::{Check, Note};
 use crate::message::{Message, Paper, Trouble};
 use crate::setup::Setup;
@@ -31,6 +32,8 @@ pub struct Shop {
     pub run: String,
     /// Where the loop listens.
     pub inbox: Sender<Message>,
+    /// What the workflow keeps besides the journal.
+    pub clerk: Arc<dyn Clerk>,
     /// What looks at sources, by name.
     pub readers: BTreeMap<String, Box<dyn Reader>>,
     /// What checks came to on a base, by commit and name.

@@ -37,6 +37,10 @@ pub struct Reading {
     pub facts: BTreeMap<String, Value>,
     /// Lists by name.
     pub lists: BTreeMap<String, Vec<Item>>,
+    /// What was read, by path: it is kept as it was.
+    pub papers: BTreeMap<String, Vec<u8>>,
+    /// What a person should know.
+    pub remarks: Vec<String>,
 }
 
 /// Why a source cannot be understood.

@@ -68,7 +68,7 @@ impl Reader for Tasks {
         let tasks: Vec<Item> = file.task.into_iter().map(item).collect();
         let verdict = if tasks.is_empty() { "empty" } else { "found" };
         let lists = BTreeMap::from([("tasks".to_owned(), tasks)]);
-        Ok(Reading { verdict: verdict.to_owned(), facts: BTreeMap::new(), lists })
+        Ok(Reading { verdict: verdict.to_owned(), lists, ..Reading::default() })
     }
 }
 

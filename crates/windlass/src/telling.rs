@@ -93,6 +93,7 @@ impl Teller {
             | Note::Based { .. }
             | Note::BaseChecked { .. }
             | Note::Saved { .. }
+            | Note::Paper { .. }
             | Note::Left { .. }
             | Note::Shown { .. } => Vec::new(),
         }

@@ -16,6 +16,7 @@ use windlass_core::run::{Phase, Run};
 use windlass_core::workflow::{Kind, Workflow};
 use windlass_engine::Engine;
 use windlass_engine::books::Books;
+use windlass_engine::clerk::Nobody;
 use windlass_engine::clock::wall_ms;
 use windlass_engine::detect::{self, Files};
 use windlass_engine::mask::Mask;
@@ -339,6 +340,7 @@ impl Held {
             dir: self.dir.clone(),
             run: run.id().to_owned(),
             inbox,
+            clerk: Arc::new(Nobody),
             readers: readers.into(),
             on_base: Mutex::new(books.on_base().clone()),
             lanes,

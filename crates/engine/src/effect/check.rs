@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use windlass_core::run::Item;
 use windlass_journal::BlobId;
 use windlass_process::{Command, Ending, Finished, Limits, Output};
 use windlass_repo::Oid;
@@ -49,7 +50,26 @@ pub(super) fn check(
     };
     let mut report = job.verdict(word);
     report.subject = Some(subject);
+    let findings = findings(job, &paper);
+    report.lists.insert("findings".to_owned(), findings);
     Ok(Ok(Done { report, paper, desk: None }))
+}
+
+/// An item for each failing command. One that fails again is another finding, so its id has the effect's number.
+fn findings(job: &Job, paper: &Paper) -> Vec<Item> {
+    let failing = paper.notes.iter().filter_map(|note| match note {
+        Note::Checked { name, command, came: Check::Fail, .. } => Some((name, command)),
+        _ => None,
+    });
+    let item = |(name, command): (&String, &Option<String>)| {
+        let command = command.as_deref().map_or(String::new(), |it| format!(" (`{it}`)"));
+        Item {
+            id: format!("{name}-{}", job.id.0).into(),
+            title: format!("The check `{name}`{command} fails: make it pass").into(),
+            ..Item::default()
+        }
+    };
+    failing.map(item).collect()
 }
 
 struct Checks<'a> {

@@ -17,6 +17,7 @@ use windlass_repo::{Lane, Snapshot};
 use super::{Job, Outcome, subject};
 use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
+use crate::papers;
 use crate::prompt::{self, Standing, Task};
 use crate::shop::{Brake, Shop, Stopped, when};
 
@@ -56,9 +57,15 @@ pub(super) fn invoke(
         attempt: job.attempt,
         with: job.effect.with.clone(),
         context: job.effect.context.as_deref(),
+        writes: played
+            .writes
+            .iter()
+            .filter_map(|name| Some((name.clone(), shop.clerk.path(name, &job.situation())?)))
+            .collect(),
         artifacts: job.artifacts.clone(),
     };
-    let visit = Visit { shop, job, role, reporter: &reporter, lane: &lane, brake };
+    let writes = task.writes.clone();
+    let visit = Visit { shop, job, role, reporter: &reporter, lane: &lane, brake, writes };
     if job.again {
         // What was complete before the process went away is taken; everything else is done anew.
         return match Kept::find(&shop.desks(), job.id) {
@@ -67,6 +74,7 @@ pub(super) fn invoke(
         };
     }
     visit.put_back(edits)?;
+    papers::put(&lane.work, &shop.clerk.papers())?;
     let text = shop.setup.mask.text(&prompt::prompt(&standing, &task));
     let asked = Note::Asked {
         effect: job.id,
@@ -107,6 +115,8 @@ struct Visit<'a> {
     reporter: &'a Reporter,
     lane: &'a Lane,
     brake: &'a Brake,
+    /// What it promises to write, by name and path.
+    writes: Vec<(String, String)>,
 }
 
 /// What an agent said.
@@ -203,6 +213,8 @@ impl Visit<'_> {
     fn report(&self, kept: Kept, edits: bool) -> Result<Done, Trouble> {
         let at = when(self.job.effect.since);
         let label = format!("{} {}", self.job.effect.name, self.job.id.0);
+        let mut kept = kept;
+        let papers = self.collect(&mut kept)?;
         let mut snapshot = self.shop.store.snapshot(self.lane, &label, at)?;
         let mut remarks = kept.remarks.clone();
         remarks.extend(snapshot_remarks(&snapshot));
@@ -245,8 +257,43 @@ impl Visit<'_> {
             subject,
             usage: kept.usage,
         };
-        let paper = Paper { notes: vec![note], blobs: vec![kept.stdout, kept.stderr] };
+        let mut paper = papers;
+        paper.notes.push(note);
+        paper.blobs.extend([kept.stdout, kept.stderr]);
         Ok(Done { report, paper, desk: None })
+    }
+
+    /// Collects the session's papers before the lane is recorded. A promise that was not kept is a failure, whatever
+    /// the role says.
+    fn collect(&self, kept: &mut Kept) -> Result<Paper, Trouble> {
+        let clerk = &self.shop.clerk;
+        let held = self.job.held.as_ref().unwrap_or(&self.lane.base);
+        let mut places = clerk.apart();
+        places.extend(self.writes.iter().map(|(_, path)| path.clone()));
+        let found = papers::collect(&self.shop.store, &self.lane.work, held, &places)?;
+        kept.remarks.extend(found.remarks);
+        if kept.verdict.is_some() {
+            let missing = self.writes.iter().filter(|(_, path)| {
+                found.papers.get(path).is_none_or(|bytes| bytes.trim_ascii().is_empty())
+            });
+            let missing: Vec<String> = missing.map(|(_, path)| path.clone()).collect();
+            if !missing.is_empty() {
+                kept.remarks.push(format!("it did not write {}, as it should", missing.join(", ")));
+                (kept.verdict, kept.mishap) = (None, Some(Mishap::NoOutput));
+            }
+        }
+        let known = clerk.papers();
+        let mut paper = Paper::default();
+        let effect = self.job.id;
+        for (path, bytes) in found.papers {
+            let bytes = self.shop.setup.mask.bytes(bytes);
+            if known.get(&path).is_none_or(|own| **own != *bytes) {
+                let holds = Some(BlobId::of(&bytes).to_string());
+                paper.notes.push(Note::Paper { effect, path, holds });
+                paper.blobs.push(bytes);
+            }
+        }
+        Ok(paper)
     }
 
     /// Nobody knows what became of it: what it did to the lane is kept under a ref, and the lane goes back to where

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use windlass_core::run::{Effect, EffectId, EffectKind, Ended, Report, Subject, Usage};
 use windlass_repo::Oid;
 
+use crate::clerk::Situation;
 use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
 use crate::shop::{Brake, Shop, Stopped};
@@ -123,6 +124,11 @@ impl Job {
         self.effect.unit.as_ref().map(ToString::to_string)
     }
 
+    /// What it is about, for the clerk.
+    fn situation(&self) -> Situation {
+        situation(&self.effect, self.title.clone(), self.again)
+    }
+
     /// A report with nothing but a verdict.
     fn verdict(&self, word: &str) -> Report {
         Report {
@@ -137,6 +143,19 @@ impl Job {
 
     fn done(&self, word: &str, paper: Paper) -> Done {
         Done { report: self.verdict(word), paper, desk: None }
+    }
+}
+
+/// What an effect is about, for a clerk.
+pub(crate) fn situation(effect: &Effect, title: Option<Arc<str>>, again: bool) -> Situation {
+    let unit = effect.unit.as_ref();
+    Situation {
+        stage: effect.name.to_string(),
+        unit: unit.map(|id| (id.to_string(), title.unwrap_or_else(|| id.clone()).to_string())),
+        child: effect.child.clone(),
+        with: effect.with.clone(),
+        since: effect.since,
+        again,
     }
 }
 

@@ -1,16 +1,33 @@
-//! Reads: looks at a source of work. Each reader is a file of the sources room.
+//! Reads: looks at a source of work. Each reader is a file of the sources room, or a question to the workflow's clerk.
+
+use windlass_journal::BlobId;
 
 use super::Job;
+use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
 use crate::shop::Shop;
 
 pub(super) fn read(shop: &Shop, job: &Job, name: &str) -> Result<Done, Trouble> {
-    let Some(reader) = shop.readers.get(name) else {
-        let what = format!("nothing here reads `{name}`: this workflow cannot be run yet");
-        return Err(Trouble { what });
+    let reading = match shop.readers.get(name) {
+        Some(reader) => reader.read(&job.effect.with)?,
+        None if shop.clerk.reads(name) => shop.clerk.read(name, &job.situation())?,
+        None => {
+            let what = format!("nothing here reads `{name}`: this workflow cannot be run yet");
+            return Err(Trouble { what });
+        }
     };
-    let reading = reader.read(&job.effect.with)?;
-    let mut done = job.done(&reading.verdict, Paper::default());
+    let mut paper = Paper::default();
+    for (path, bytes) in reading.papers {
+        let bytes = shop.setup.mask.bytes(bytes);
+        let holds = Some(BlobId::of(&bytes).to_string());
+        paper.notes.push(Note::Paper { effect: job.id, path, holds });
+        paper.blobs.push(bytes);
+    }
+    if !reading.remarks.is_empty() {
+        let text = reading.remarks.join("\n");
+        paper.notes.push(Note::Told { effect: job.id, name: name.to_owned(), text });
+    }
+    let mut done = job.done(&reading.verdict, paper);
     done.report.facts = reading.facts;
     done.report.lists = reading.lists;
     Ok(done)

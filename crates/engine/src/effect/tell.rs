@@ -1,16 +1,16 @@
-//! Tells people and systems. So far that is the report that goes into the journal; trackers and files of the workflows
-//! come with them.
+//! Tells people and systems: questions to the workflow's clerk, and on record what was said.
 
 use super::Job;
 use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
 use crate::shop::Shop;
 
-pub(super) fn tell(_shop: &Shop, job: &Job, names: &[String]) -> Result<Done, Trouble> {
-    let about = |name: &String| {
-        let unit = job.unit().map(|unit| format!(" of {unit}")).unwrap_or_default();
-        Note::Told { effect: job.id, name: name.clone(), text: format!("{name}{unit}") }
-    };
-    let notes = names.iter().map(about).collect();
-    Ok(job.done("told", Paper { notes, blobs: Vec::new() }))
+pub(super) fn tell(shop: &Shop, job: &Job, names: &[String]) -> Result<Done, Trouble> {
+    let situation = job.situation();
+    let mut paper = Paper::default();
+    for name in names {
+        let text = shop.setup.mask.text(&shop.clerk.tell(name, &situation)?.text);
+        paper.notes.push(Note::Told { effect: job.id, name: name.clone(), text });
+    }
+    Ok(job.done("told", paper))
 }

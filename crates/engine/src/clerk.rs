@@ -1,0 +1,110 @@
+//! Clerks: what a workflow keeps besides the journal, and how its readers and tells do their work (ADR 6).
+//!
+//! A clerk follows the journal entry by entry and answers questions about the session. Everything that knows a
+//! workflow's files stands in its clerk.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use windlass_core::run::{Item, Run, Stamp};
+use windlass_core::value::Value;
+use windlass_sources::{Reading, SourceError};
+
+use crate::entry::Entry;
+use crate::message::Trouble;
+
+/// What an effect is about.
+#[derive(Clone, Debug, Default)]
+pub struct Situation {
+    /// The stage.
+    pub stage: String,
+    /// The unit's id and title.
+    pub unit: Option<(String, String)>,
+    /// The child.
+    pub child: Option<Arc<Item>>,
+    /// Values passed along.
+    pub with: BTreeMap<String, Value>,
+    /// When the effect was first wanted.
+    pub since: Stamp,
+    /// It was under way before: what it would do may be done already.
+    pub again: bool,
+}
+
+/// What was told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// For people; nothing if there is nothing to say.
+    pub text: String,
+}
+
+/// What a workflow keeps besides the journal.
+pub trait Clerk: Send + Sync {
+    /// An entry is in the journal; `run` is as it is after it.
+    fn entry(&self, entry: &Entry, run: &Run);
+
+    /// Whether a source of this name can be read.
+    fn reads(&self, name: &str) -> bool;
+
+    /// Looks at a source.
+    ///
+    /// # Errors
+    ///
+    /// When it is there and cannot be understood.
+    fn read(&self, name: &str, at: &Situation) -> Result<Reading, SourceError>;
+
+    /// Tells people and systems.
+    ///
+    /// # Errors
+    ///
+    /// When the world is in the way.
+    fn tell(&self, name: &str, at: &Situation) -> Result<Told, Trouble>;
+
+    /// What a prompt or a gate shows under a name; nothing if there is nothing.
+    fn artifact(&self, name: &str, at: &Situation) -> Option<String>;
+
+    /// Where a role finds, in its lane, or is to write, the file of this name.
+    fn path(&self, name: &str, at: &Situation) -> Option<String>;
+
+    /// The session's papers as a role finds them in its lane, by path.
+    fn papers(&self) -> BTreeMap<String, Arc<[u8]>>;
+
+    /// Directories and files of a lane that belong to the session and not to the work.
+    fn apart(&self) -> Vec<String>;
+}
+
+/// The clerk of a workflow that keeps nothing.
+#[derive(Debug)]
+pub struct Nobody;
+
+impl Clerk for Nobody {
+    fn entry(&self, _: &Entry, _: &Run) {}
+
+    fn reads(&self, _: &str) -> bool {
+        false
+    }
+
+    fn read(&self, name: &str, _: &Situation) -> Result<Reading, SourceError> {
+        Err(SourceError::Bad { path: name.into(), what: "nothing here reads that".to_owned() })
+    }
+
+    fn tell(&self, name: &str, at: &Situation) -> Result<Told, Trouble> {
+        let unit = at.unit.as_ref().map(|(id, _)| format!(" of {id}")).unwrap_or_default();
+        Ok(Told { text: format!("{name}{unit}") })
+    }
+
+    fn artifact(&self, _: &str, _: &Situation) -> Option<String> {
+        None
+    }
+
+    fn path(&self, _: &str, _: &Situation) -> Option<String> {
+        None
+    }
+
+    fn papers(&self) -> BTreeMap<String, Arc<[u8]>> {
+        BTreeMap::new()
+    }
+
+    fn apart(&self) -> Vec<String> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,128 @@
+//! What a project remembers between runs: learnings, failures, summaries. Each has its form, its owner and its cap
+//! (docs/formats.md); workflows share them.
+
+pub mod failures;
+pub mod learnings;
+pub mod summary;
+
+use std::path::{Path, PathBuf};
+
+use windlass_process::beneath::{Links, Root};
+
+use crate::message::Trouble;
+
+/// Files of a project, in a person's checkout. Nothing outside of it is touched, wherever links lead.
+#[derive(Clone, Debug)]
+pub struct Files {
+    root: PathBuf,
+}
+
+/// A file of memory is no longer than this.
+const BYTES_MAX: u64 = 4 << 20;
+
+impl Files {
+    /// The files below a directory.
+    pub fn of(root: impl Into<PathBuf>) -> Self {
+        Files { root: root.into() }
+    }
+
+    /// Where they are.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A file's text, if it is there.
+    ///
+    /// # Errors
+    ///
+    /// When it is there and cannot be read.
+    pub fn text(&self, path: &str) -> Result<Option<String>, Trouble> {
+        match self.open()?.read(path, BYTES_MAX) {
+            Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(Trouble { what: error.to_string() }),
+        }
+    }
+
+    /// Writes a file, in one step.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn write(&self, path: &str, text: &str) -> Result<(), Trouble> {
+        let root = self.open()?;
+        let parent = Path::new(path).parent().unwrap_or(Path::new(""));
+        let written =
+            root.make_directories(parent).and_then(|()| root.replace(path, text.as_bytes()));
+        written.map_err(|error| Trouble { what: error.to_string() })
+    }
+
+    /// Appends a block to a file that begins with this heading, unless the block is there already. Whether it was
+    /// appended.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read or written.
+    pub fn append(&self, path: &str, heading: &str, block: &str) -> Result<bool, Trouble> {
+        let block = block.trim_end();
+        let text = self.text(path)?;
+        if text.as_ref().is_some_and(|text| text.contains(block)) {
+            return Ok(false);
+        }
+        let before = text.unwrap_or_else(|| format!("# {heading}\n"));
+        self.write(path, &format!("{}\n\n{block}\n", before.trim_end()))?;
+        Ok(true)
+    }
+
+    /// Removes a directory and what is in it, without following links. That it is not there is fine.
+    ///
+    /// # Errors
+    ///
+    /// When it is there and cannot be removed.
+    pub fn clear(&self, path: &str) -> Result<bool, Trouble> {
+        let mut so_far = self.root.clone();
+        for part in Path::new(path) {
+            so_far.push(part);
+            match so_far.symlink_metadata() {
+                Ok(meta) if meta.is_dir() => {}
+                _ => return Ok(false),
+            }
+        }
+        std::fs::remove_dir_all(&so_far).map_err(|error| Trouble::io("clear", &so_far, &error))?;
+        Ok(true)
+    }
+
+    fn open(&self) -> Result<Root, Trouble> {
+        Root::open(&self.root, Links::Follow)
+            .map_err(|error| Trouble::io("open", &self.root, &error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_appended_once_and_what_was_there_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = Files::of(dir.path());
+        assert!(files.append("a/b.md", "Things", "- one\n").unwrap());
+        assert!(!files.append("a/b.md", "Things", "- one").unwrap());
+        assert!(files.append("a/b.md", "Things", "- two").unwrap());
+        assert_eq!(files.text("a/b.md").unwrap().unwrap(), "# Things\n\n- one\n\n- two\n");
+        assert_eq!(files.text("a/c.md").unwrap(), None);
+    }
+
+    #[test]
+    fn nothing_outside_is_written_or_cleared() {
+        let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::fs::write(other.path().join("keep"), "x").unwrap();
+        std::os::unix::fs::symlink(other.path(), dir.path().join("out")).unwrap();
+        let files = Files::of(dir.path());
+        assert!(files.write("out/new", "x").is_err());
+        assert!(!files.clear("out").unwrap());
+        assert!(other.path().join("keep").exists() && !other.path().join("new").exists());
+        std::fs::create_dir_all(dir.path().join("in/deep")).unwrap();
+        assert!(files.clear("in").unwrap() && !dir.path().join("in").exists());
+    }
+}
