@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 const LOOKED_AT: usize = 256 * 1024;
 
 /// The last object that stands for itself, not inside another.
-pub(crate) fn last_object(text: &str) -> Option<Map<String, Json>> {
+pub fn last_object(text: &str) -> Option<Map<String, Json>> {
     let start = text.floor_char_boundary(text.len().saturating_sub(LOOKED_AT));
     let mut rest = &text[start..];
     let mut last = None;

@@ -37,10 +37,16 @@ pub struct Told {
     pub text: String,
 }
 
+/// What the journal holds under a digest.
+pub type Blobs<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
+
 /// What a workflow keeps besides the journal.
 pub trait Clerk: Send + Sync {
     /// An entry is in the journal; `run` is as it is after it.
-    fn entry(&self, entry: &Entry, run: &Run);
+    fn entry(&self, entry: &Entry, run: &Run, blobs: Blobs<'_>);
+
+    /// Brings files up to date with what was entered. What a person should know about it.
+    fn flush(&self) -> Vec<String>;
 
     /// Whether a source of this name can be read.
     fn reads(&self, name: &str) -> bool;
@@ -77,7 +83,11 @@ pub trait Clerk: Send + Sync {
 pub struct Nobody;
 
 impl Clerk for Nobody {
-    fn entry(&self, _: &Entry, _: &Run) {}
+    fn entry(&self, _: &Entry, _: &Run, _: Blobs<'_>) {}
+
+    fn flush(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     fn reads(&self, _: &str) -> bool {
         false

@@ -9,9 +9,11 @@
 //! | what is an agent told? | `role.rs`, `prompt.rs` |
 //! | which commands check a project? | `detect.rs` |
 //! | what does a workflow keep besides? | `clerk.rs`; its papers in lanes `papers.rs` |
+//! | what does autopilot keep? | `autopilot/`; files written from the journal `projection.rs` |
 //! | what does a project remember? | `memory/`; dates `date.rs` |
 //! | what is never written down? | `mask.rs` |
 
+pub mod autopilot;
 pub mod books;
 pub mod clerk;
 pub mod clock;
@@ -27,6 +29,7 @@ pub mod mask;
 pub mod memory;
 pub mod message;
 pub mod papers;
+pub mod projection;
 pub mod prompt;
 pub mod role;
 pub mod setup;

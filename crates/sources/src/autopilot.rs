@@ -36,6 +36,9 @@ pub struct State {
     pub current_state: String,
     /// Which phase, from 0.
     pub current_phase: usize,
+    /// The phase at hand waits for a plan that a person makes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awaiting_interactive_plan: Option<bool>,
     /// The phases.
     pub phases: Vec<Phase>,
     /// Retries of the task at hand.

@@ -1,0 +1,286 @@
+//! The clerk of autopilot: its session, its sources, its files (seed: autopilot; docs/formats.md).
+
+mod read;
+mod session;
+mod show;
+mod tell;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use windlass_core::run::{Event, Run};
+use windlass_core::value::Value;
+use windlass_sources::autopilot as format;
+use windlass_sources::{Reading, SourceError, slug};
+
+pub use session::Session;
+
+use crate::clerk::{Blobs, Clerk, Situation, Told};
+use crate::date::{date, instant};
+use crate::entry::Entry;
+use crate::memory::Files;
+use crate::message::Trouble;
+use crate::projection::Projection;
+use crate::shop::lock;
+
+/// Where plans are.
+const PLANS: &str = "docs/plans";
+
+/// The clerk of a run of autopilot.
+pub struct Autopilot {
+    files: Files,
+    spec: String,
+    roadmap: String,
+    rigor: String,
+    review_plans: bool,
+    /// The session's name.
+    slug: String,
+    starting_commit: String,
+    session: Mutex<Session>,
+    projection: Mutex<Projection>,
+    said: Mutex<Vec<String>>,
+}
+
+impl Autopilot {
+    /// The clerk of a run in a checkout, which began at a commit. `state` is where Windlass remembers things.
+    pub fn new(files: Files, state: &Path, run: &Run, starting_commit: &str) -> Self {
+        let input = |name: &str| {
+            let inputs = &run.workflow().inputs;
+            let at = inputs.iter().position(|input| input.name == name)?;
+            let ix = windlass_core::workflow::InputIx(u16::try_from(at).ok()?);
+            run.input(ix).cloned()
+        };
+        let text = |name: &str| input(name).map_or(String::new(), |value| value.to_string());
+        let spec = text("spec");
+        Autopilot {
+            slug: format::session_slug(&spec),
+            spec,
+            roadmap: text("roadmap"),
+            rigor: text("rigor"),
+            review_plans: input("review_plans") == Some(Value::Flag(true)),
+            starting_commit: starting_commit.to_owned(),
+            session: Mutex::new(Session::new()),
+            projection: Mutex::new(Projection::into(files.clone(), state.join("projected.json"))),
+            said: Mutex::default(),
+            files,
+        }
+    }
+
+    /// Where the session's files are.
+    fn dir(&self) -> String {
+        format!(".harness/sessions/{}", self.slug)
+    }
+
+    fn in_dir(&self, name: &str) -> String {
+        format!("{}/{name}", self.dir())
+    }
+
+    fn session(&self) -> MutexGuard<'_, Session> {
+        lock(&self.session)
+    }
+
+    fn says(&self, text: impl Into<String>) {
+        lock(&self.said).push(text.into());
+    }
+
+    /// The seed's state file.
+    pub fn state(&self) -> format::State {
+        let session = self.session();
+        let phases = session.phases.iter().map(|phase| format::Phase {
+            name: phase.name.clone(),
+            complexity: phase.complexity.clone(),
+            complexity_override: phase.complexity_override.clone(),
+            plan_path: phase.plan_path.clone(),
+            status: phase.status.clone(),
+        });
+        let history = session.phases.iter().enumerate().filter_map(|(at, phase)| {
+            let completed = phase.completed_ms.filter(|_| phase.status != "skipped")?;
+            let [blocking, warning, note] = phase.review.unwrap_or_default();
+            Some(serde_json::json!({
+                "phase": at,
+                "name": phase.name,
+                "startedAt": phase.started_ms.map(instant),
+                "completedAt": instant(completed),
+                "tasksCompleted": phase.tasks_done(),
+                "retriesUsed": phase.retries,
+                "verificationPassed": phase.verification.as_deref().map(|word| word == "pass"),
+                "reviewFindings": { "blocking": blocking, "warning": warning, "note": note },
+            }))
+        });
+        let task = session.phases.get(session.current).and_then(|phase| {
+            phase
+                .tasks
+                .iter()
+                .find(|task| task.status == "in_progress" && !task.attempts.is_empty())
+        });
+        let task = task.map(|task| {
+            serde_json::json!({
+                "task": task.id,
+                "title": task.title,
+                "attemptsUsed": task.attempts.len(),
+                "attempts": task.attempts,
+            })
+        });
+        let awaiting = session.phases.get(session.current).is_some_and(|phase| phase.awaiting_plan);
+        format::State {
+            schema_version: format::SCHEMA,
+            session_dir: self.dir(),
+            spec_path: self.spec.clone(),
+            starting_commit: self.starting_commit.clone(),
+            review_plans: self.review_plans || self.rigor == "thorough",
+            rigor_level: self.rigor.clone(),
+            current_state: session.state.clone(),
+            current_phase: session.current,
+            awaiting_interactive_plan: awaiting.then_some(true),
+            phases: phases.collect(),
+            retry_budget: format::RetryBudget {
+                max_attempts: 3,
+                current_task: task.unwrap_or_default(),
+            },
+            history: history.collect(),
+            decisions: session.decisions.clone(),
+            final_review: format::FinalReview {
+                status: session.final_status.clone(),
+                findings: session.final_findings.clone(),
+                retry_count: session.final_rounds,
+            },
+        }
+    }
+
+    /// All files that the journal alone makes, by path.
+    pub fn projections(&self) -> BTreeMap<String, String> {
+        let mut files = BTreeMap::new();
+        if self.session().phases.is_empty() {
+            return files;
+        }
+        let mut json = |name: String, value: serde_json::Value| {
+            let text = serde_json::to_string_pretty(&value).unwrap_or_default();
+            files.insert(name, text + "\n");
+        };
+        let state = serde_json::to_value(self.state()).unwrap_or_default();
+        json(self.in_dir("autopilot-state.json"), state);
+        let session = self.session();
+        for phase in &session.phases {
+            if phase.review.is_some() {
+                let name = format!("phase-{}-review.json", phase.number);
+                json(self.in_dir(&name), phase.findings.clone().into());
+            }
+        }
+        if let Some(phase) = session.phases.get(session.current) {
+            let progress: serde_json::Map<String, serde_json::Value> = phase
+                .tasks
+                .iter()
+                .map(|task| {
+                    (format!("Task {}: {}", task.id, task.title), task.status.clone().into())
+                })
+                .collect();
+            let task = phase.tasks.iter().find(|task| task.status == "in_progress");
+            let position = serde_json::json!({
+                "phase": format!("Phase {}: {}", phase.number, phase.name),
+                "task": task.map(|task| format!("Task {}: {}", task.id, task.title)),
+            });
+            let state = serde_json::json!({
+                "schemaVersion": 1,
+                "position": position,
+                "decisions": [],
+                "blockers": [],
+                "progress": progress,
+            });
+            json(self.in_dir("state.json"), state);
+        }
+        for (path, bytes) in &session.papers {
+            let own = path.starts_with(&self.dir()) || self.is_plan_of_ours(path, &session);
+            if own {
+                let text = String::from_utf8_lossy(bytes).into_owned();
+                files.insert(path.clone(), text);
+            }
+        }
+        files
+    }
+
+    /// Plans that roles of this run wrote, not those that were found.
+    fn is_plan_of_ours(&self, path: &str, session: &Session) -> bool {
+        path.starts_with(PLANS) && session.made.contains(path)
+    }
+
+    /// Writes the projections that are not as they should be.
+    pub fn project(&self) {
+        let mut projection = lock(&self.projection);
+        for (path, text) in self.projections() {
+            match projection.put(&path, &text) {
+                Ok(None) => {}
+                Ok(Some(aside)) => self.says(format!(
+                    "{path} is written from the journal: what somebody else wrote there is now in {aside}"
+                )),
+                Err(trouble) => self.says(format!("{path} could not be written: {trouble}")),
+            }
+        }
+    }
+
+    /// The file of a phase's plan that is to be written.
+    fn plan_path(&self, at: &Situation) -> Option<String> {
+        let (unit, title) = at.unit.as_ref()?;
+        let known = self.session().phase(unit).and_then(|phase| phase.plan_path.clone());
+        let fresh = || format!("{PLANS}/{}-{}-plan.md", date(at.since.wall_ms), slug(title));
+        Some(known.unwrap_or_else(fresh))
+    }
+}
+
+impl Clerk for Autopilot {
+    fn entry(&self, entry: &Entry, run: &Run, blobs: Blobs<'_>) {
+        self.session().enter(entry, run, blobs);
+        if let Entry::Event(recorded) = entry
+            && let Event::Asked { frame, policy: Some(policy), .. } = &recorded.event
+        {
+            let unit = self.session().unit_of(*frame);
+            if let Some(report) =
+                unit.and_then(|unit| self.approval(&unit, policy.record.as_deref()))
+            {
+                self.says(report);
+            }
+        }
+    }
+
+    fn flush(&self) -> Vec<String> {
+        self.project();
+        std::mem::take(&mut *lock(&self.said))
+    }
+
+    fn reads(&self, name: &str) -> bool {
+        read::READERS.contains(&name)
+    }
+
+    fn read(&self, name: &str, at: &Situation) -> Result<Reading, SourceError> {
+        self.look(name, at)
+    }
+
+    fn tell(&self, name: &str, at: &Situation) -> Result<Told, Trouble> {
+        self.told(name, at)
+    }
+
+    fn artifact(&self, name: &str, at: &Situation) -> Option<String> {
+        self.shown(name, at)
+    }
+
+    fn path(&self, name: &str, at: &Situation) -> Option<String> {
+        match name {
+            "plan" => self.plan_path(at),
+            "handoff.json" => Some(self.in_dir(name)),
+            _ => None,
+        }
+    }
+
+    fn papers(&self) -> BTreeMap<String, Arc<[u8]>> {
+        let session = self.session();
+        let own = |path: &str| path.starts_with(&self.dir()) || path.starts_with(PLANS);
+        let papers = session.papers.iter().filter(|(path, _)| own(path));
+        papers.map(|(path, bytes)| (path.clone(), bytes.clone())).collect()
+    }
+
+    fn apart(&self) -> Vec<String> {
+        let session = self.session();
+        let plans = session.papers.keys().filter(|path| path.starts_with(PLANS)).cloned();
+        std::iter::once(".harness".to_owned()).chain(plans).collect()
+    }
+}

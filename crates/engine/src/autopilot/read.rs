@@ -1,0 +1,265 @@
+//! What autopilot reads: its spec, an earlier session, the roadmap, plans. A person's edit always wins.
+
+use std::collections::BTreeMap;
+
+use windlass_core::run::Item;
+use windlass_core::value::Value;
+use windlass_sources::autopilot::{BadState, State};
+use windlass_sources::handoff::Handoff;
+use windlass_sources::plan::Plan;
+use windlass_sources::roadmap::{Roadmap, Status};
+use windlass_sources::spec::Spec;
+use windlass_sources::{Reading, SourceError, slug};
+
+use super::{Autopilot, PLANS};
+use crate::clerk::Situation;
+use crate::memory::{failures, learnings};
+use crate::shop::lock;
+
+/// What it can read.
+pub const READERS: [&str; 6] =
+    ["autopilot-session", "spec", "roadmap", "working-context", "session-summary", "phase-plan"];
+
+/// A spec is no longer than this.
+const SPEC_BYTES_MAX: usize = 1 << 20;
+
+/// A spec's phases.
+///
+/// # Errors
+///
+/// When it cannot be used, and why.
+pub fn spec(path: &str, text: &str) -> Result<Spec, SourceError> {
+    let bad = |what: String| SourceError::Bad { path: path.into(), what };
+    if text.len() > SPEC_BYTES_MAX {
+        let (have, max) = (text.len() >> 10, SPEC_BYTES_MAX >> 10);
+        return Err(bad(format!("it has {have} KB, and {max} are the most: split it")));
+    }
+    if text.contains('\0') || text.contains('\u{fffd}') {
+        return Err(bad("it is no text: save it as UTF-8".to_owned()));
+    }
+    Spec::parse(text).map_err(|flaw| bad(flaw.to_string()))
+}
+
+impl Autopilot {
+    pub(super) fn look(&self, name: &str, at: &Situation) -> Result<Reading, SourceError> {
+        match name {
+            "autopilot-session" => self.earlier(),
+            "spec" => self.spec_phases(),
+            "roadmap" => self.roadmap_phases(),
+            "working-context" => self.context(),
+            "session-summary" => self.papers_of("found", "missing", &[self.in_dir("summary.md")]),
+            _ => self.plan(at),
+        }
+    }
+
+    /// A file of the checkout.
+    fn file(&self, path: &str) -> Result<Option<String>, SourceError> {
+        self.files
+            .text(path)
+            .map_err(|trouble| SourceError::Bad { path: path.into(), what: trouble.to_string() })
+    }
+
+    fn spec_phases(&self) -> Result<Reading, SourceError> {
+        let Some(text) = self.file(&self.spec)? else { return Ok(came("missing")) };
+        let spec = spec(&self.spec, &text)?;
+        let phases: Vec<Item> = spec
+            .phases
+            .iter()
+            .map(|phase| fresh(phase.number, &phase.name, phase.complexity.word()))
+            .collect();
+        let mut reading = came(if phases.is_empty() { "no_phases" } else { "found" });
+        reading.lists.insert("phases".to_owned(), phases);
+        reading.papers.insert(self.spec.clone(), text.into_bytes());
+        Ok(reading)
+    }
+
+    fn roadmap_phases(&self) -> Result<Reading, SourceError> {
+        let Some(text) = self.file(&self.roadmap)? else { return Ok(came("missing")) };
+        let features = Roadmap::parse(&text).features;
+        let open = features.iter().filter(|feature| feature.status != Status::Done);
+        let phases: Vec<Item> = (1_u32..)
+            .zip(open)
+            .map(|(number, feature)| fresh(number, &feature.name, feature.complexity.word()))
+            .collect();
+        let mut reading = came(if phases.is_empty() { "no_phases" } else { "found" });
+        reading.lists.insert("phases".to_owned(), phases);
+        reading.papers.insert(self.roadmap.clone(), text.into_bytes());
+        Ok(reading)
+    }
+
+    /// A session that somebody left: ours or another harness's.
+    fn earlier(&self) -> Result<Reading, SourceError> {
+        let path = self.in_dir("autopilot-state.json");
+        let Some(text) = self.file(&path)? else { return Ok(came("fresh")) };
+        let state = match State::read(&text, &self.starting_commit) {
+            Ok(state) => state,
+            Err(BadState::Newer { found }) => {
+                let what =
+                    format!("its schema {found} is newer than this Windlass: update Windlass");
+                return Err(SourceError::Bad { path: path.into(), what });
+            }
+            Err(flaw) => {
+                let aside = lock(&self.projection).set_aside(&path, &text);
+                let aside = aside.map_err(|trouble| SourceError::Bad {
+                    path: path.clone().into(),
+                    what: trouble.to_string(),
+                })?;
+                let mut reading = came("corrupt");
+                reading.remarks.push(format!("{path}: {flaw}; it is kept as {aside}"));
+                return Ok(reading);
+            }
+        };
+        if state.current_state == "DONE" {
+            return Ok(came("finished"));
+        }
+        let mut reading = came("resumable");
+        let phases = state.phases.iter().enumerate().map(|(at, phase)| {
+            let recorded = match phase.status.as_str() {
+                "complete" => "complete",
+                "skipped" => "skipped",
+                _ => "pending",
+            };
+            let here = at == state.current_phase && recorded == "pending";
+            let resume_at = match state.current_state.as_str() {
+                _ if !here => "ASSESS",
+                "INIT" | "FINAL_REVIEW" | "DONE" => "ASSESS",
+                other => other,
+            };
+            let number = u32::try_from(at + 1).unwrap_or(u32::MAX);
+            let mut item = fresh(number, &phase.name, &phase.complexity);
+            let override_word = phase.complexity_override.as_deref();
+            let override_word = override_word.filter(|word| ["medium", "high"].contains(word));
+            item.facts.insert("override".to_owned(), Value::text(override_word.unwrap_or("none")));
+            item.facts.insert("recorded".to_owned(), Value::text(recorded));
+            item.facts.insert("resume_at".to_owned(), Value::text(resume_at));
+            item
+        });
+        reading.lists.insert("phases".to_owned(), phases.collect());
+        reading.papers.insert(format!("{path}.adopted"), text.into_bytes());
+        for phase in state.phases.iter().filter_map(|phase| phase.plan_path.as_ref()) {
+            if let Some(plan) = self.file(phase)? {
+                reading.papers.insert(phase.clone(), plan.into_bytes());
+            }
+        }
+        Ok(reading)
+    }
+
+    fn context(&self) -> Result<Reading, SourceError> {
+        let paths = [
+            learnings::PATH.to_owned(),
+            failures::PATH.to_owned(),
+            self.in_dir("learnings.md"),
+            self.in_dir("handoff.json"),
+        ];
+        self.papers_of("loaded", "loaded", &paths)
+    }
+
+    /// Files as they are, and whether any is there.
+    fn papers_of(&self, found: &str, none: &str, paths: &[String]) -> Result<Reading, SourceError> {
+        let mut papers = BTreeMap::new();
+        for path in paths {
+            if let Some(text) = self.file(path)? {
+                papers.insert(path.clone(), text.into_bytes());
+            }
+        }
+        let verdict = if papers.is_empty() { none } else { found };
+        Ok(Reading { papers, ..came(verdict) })
+    }
+
+    /// The plan of a phase, as it stands in the checkout; else as a role of ours wrote it.
+    fn plan(&self, at: &Situation) -> Result<Reading, SourceError> {
+        let Some((unit, title)) = &at.unit else { return Ok(came("missing")) };
+        let known = self.session().phase(unit).and_then(|phase| phase.plan_path.clone());
+        let path = match known {
+            Some(path) => Some(path),
+            None => self.found_plan(title)?,
+        };
+        let Some(path) = path else { return Ok(came("missing")) };
+        let ours = self.session().papers.get(&path).cloned();
+        let text = match (self.file(&path)?, ours) {
+            (Some(text), _) => text,
+            (None, Some(bytes)) => String::from_utf8_lossy(&bytes).into_owned(),
+            (None, None) => return Ok(came("missing")),
+        };
+        let plan = Plan::parse(&text);
+        let number = |count: usize| Value::Number(i64::try_from(count).unwrap_or(i64::MAX));
+        let concerns = self.handoff().map_or(0, |handoff| handoff.concerns.len());
+        let mut reading = came("found");
+        reading.facts = BTreeMap::from([
+            ("task_count".to_owned(), number(plan.tasks.len())),
+            ("checkpoint_count".to_owned(), number(plan.checkpoints)),
+            ("concern_count".to_owned(), number(concerns)),
+        ]);
+        reading.remarks = plan.remarks.iter().map(|remark| format!("{path}: {remark}")).collect();
+        let tasks = plan.tasks.iter().map(|task| Item {
+            id: task.id.as_str().into(),
+            title: task.title.as_str().into(),
+            files: task.files.iter().map(|file| file.as_str().into()).collect(),
+            facts: BTreeMap::from([
+                (
+                    "checkpoint".to_owned(),
+                    Value::text(task.checkpoint.map_or("none", |checkpoint| checkpoint.word())),
+                ),
+                ("complete".to_owned(), Value::Flag(task.complete)),
+            ]),
+            ..Item::default()
+        });
+        reading.lists.insert("tasks".to_owned(), tasks.collect());
+        reading.papers.insert(path, text.into_bytes());
+        Ok(reading)
+    }
+
+    /// A plan that somebody made for a phase of this name: the newest.
+    fn found_plan(&self, title: &str) -> Result<Option<String>, SourceError> {
+        let own = slug(title);
+        let dir = self.files.root().join(PLANS);
+        let names = std::fs::read_dir(&dir).into_iter().flatten().flatten();
+        let mut names: Vec<String> =
+            names.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.sort();
+        for name in names.iter().rev() {
+            let Some(stem) = name.strip_suffix(".md") else { continue };
+            let stem = stem.strip_suffix("-plan").unwrap_or(stem);
+            let dated = stem.get(..11).is_some_and(|date| {
+                date.ends_with('-') && date.bytes().all(|it| it.is_ascii_digit() || it == b'-')
+            });
+            if (if dated { &stem[11..] } else { stem }) == own {
+                return Ok(Some(format!("{PLANS}/{name}")));
+            }
+        }
+        let handoff = self.file(&self.in_dir("handoff.json"))?;
+        let handoff = handoff.and_then(|text| Handoff::parse(&text).ok());
+        let named = handoff.and_then(|handoff| handoff.plan_path);
+        let named = named.filter(|path| windlass_core::path::Below::parse(path).is_ok());
+        Ok(named.filter(|path| slug(path).contains(&own)))
+    }
+
+    /// What a planner handed on last.
+    pub(super) fn handoff(&self) -> Option<Handoff> {
+        let papers = &self.session().papers;
+        let text = papers.get(&self.in_dir("handoff.json"))?;
+        let handoff = Handoff::parse(&String::from_utf8_lossy(text)).ok()?;
+        let planning = handoff.from_skill.is_empty() || handoff.from_skill.contains("plan");
+        planning.then_some(handoff)
+    }
+}
+
+fn came(verdict: &str) -> Reading {
+    Reading { verdict: verdict.to_owned(), ..Reading::default() }
+}
+
+/// A phase that nobody has begun.
+fn fresh(number: u32, name: &str, complexity: &str) -> Item {
+    let facts = [
+        ("complexity", complexity),
+        ("override", "none"),
+        ("recorded", "pending"),
+        ("resume_at", "ASSESS"),
+    ];
+    Item {
+        id: number.to_string().into(),
+        title: name.into(),
+        facts: facts.map(|(name, word)| (name.to_owned(), Value::text(word))).into(),
+        ..Item::default()
+    }
+}

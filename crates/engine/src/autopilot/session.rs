@@ -1,0 +1,516 @@
+//! A session of autopilot: what its journal folds to, as far as its files and its people want to know.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::{Value as Json, json};
+use windlass_core::run::{EffectId, Ended, Event, FrameId, GateId, Item, Phase as RunPhase, Run};
+use windlass_core::value::Value;
+use windlass_core::workflow::{Go, RunOutcome, Settled};
+
+use crate::clerk::Blobs;
+use crate::date::instant;
+use crate::entry::{Entry, Note};
+
+/// So many tasks are a plan that a person looks at.
+pub const TASK_THRESHOLD: i64 = 15;
+/// A task is taken to last so many minutes.
+pub const MINUTES_A_TASK: i64 = 3;
+
+/// A session.
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    /// The phases, in order.
+    pub phases: Vec<Phase>,
+    /// Every decision, as the seed writes them.
+    pub decisions: Vec<Json>,
+    /// The state that people see, and the phase it is about.
+    pub state: String,
+    /// The index of the phase at hand.
+    pub current: usize,
+    /// What the final review found, its status, and how often it was fixed.
+    pub final_findings: Vec<Json>,
+    /// `pending`, `in_progress`, `passed` or `overridden`.
+    pub final_status: String,
+    /// How often its findings were fixed.
+    pub final_rounds: u64,
+    /// When the last entry was made.
+    pub now_ms: i64,
+    /// Papers by path.
+    pub papers: BTreeMap<String, Arc<[u8]>>,
+    /// Plans that roles of this run wrote.
+    pub made: BTreeSet<String>,
+    /// Retries over all phases.
+    pub retries: u64,
+    /// The run is over.
+    pub ended: Option<RunOutcome>,
+    frames: BTreeMap<FrameId, Place>,
+    flights: BTreeMap<EffectId, FrameId>,
+    gates: BTreeMap<GateId, FrameId>,
+    /// Facts of phases, before they are units.
+    listed: BTreeMap<String, BTreeMap<String, Value>>,
+}
+
+/// A phase.
+#[derive(Clone, Debug, Default)]
+pub struct Phase {
+    /// Its number: the unit's id.
+    pub number: String,
+    /// Its name.
+    pub name: String,
+    /// `low`, `medium` or `high`.
+    pub complexity: String,
+    /// What its plan made of that.
+    pub complexity_override: Option<String>,
+    /// Its plan.
+    pub plan_path: Option<String>,
+    /// What the planner was worried about.
+    pub concerns: Vec<String>,
+    /// Tasks and checkpoints of its plan.
+    pub task_count: i64,
+    /// Checkpoints of its plan.
+    pub checkpoint_count: i64,
+    /// `pending`, `in_progress`, `complete`, `skipped` or `failed`.
+    pub status: String,
+    /// Waits for a plan that a person makes.
+    pub awaiting_plan: bool,
+    /// When it began and ended.
+    pub started_ms: Option<i64>,
+    /// When it ended.
+    pub completed_ms: Option<i64>,
+    /// Its tasks, in the order in which they were met.
+    pub tasks: Vec<Task>,
+    /// Retries used.
+    pub retries: u64,
+    /// What verification came to.
+    pub verification: Option<String>,
+    /// What the review found.
+    pub findings: Vec<Json>,
+    /// Blocking, warnings, notes.
+    pub review: Option<[u64; 3]>,
+}
+
+/// A task.
+#[derive(Clone, Debug, Default)]
+pub struct Task {
+    /// Its id.
+    pub id: String,
+    /// What it is called.
+    pub title: String,
+    /// `pending`, `in_progress`, `complete` or `failed`.
+    pub status: String,
+    /// What became of each attempt.
+    pub attempts: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Place {
+    unit: Option<String>,
+    task: Option<String>,
+    stage: String,
+    shown: Option<String>,
+}
+
+impl Session {
+    /// A session before its first entry.
+    pub fn new() -> Self {
+        Session {
+            state: "INIT".to_owned(),
+            final_status: "pending".to_owned(),
+            ..Session::default()
+        }
+    }
+
+    /// Takes an entry in; `run` is as it is after it.
+    pub fn enter(&mut self, entry: &Entry, run: &Run, blob: Blobs<'_>) {
+        match entry {
+            Entry::Note(noted) => {
+                self.now_ms = noted.at.wall_ms;
+                self.note(&noted.note, blob);
+            }
+            Entry::Event(recorded) => {
+                self.now_ms = recorded.at.wall_ms;
+                self.event(&recorded.event, run);
+            }
+        }
+    }
+
+    /// The phase of a unit.
+    pub fn phase(&self, unit: &str) -> Option<&Phase> {
+        self.phases.iter().find(|phase| phase.number == unit)
+    }
+
+    /// The unit that a frame belongs to.
+    pub fn unit_of(&self, frame: FrameId) -> Option<String> {
+        self.frames.get(&frame)?.unit.clone()
+    }
+
+    fn phase_mut(&mut self, unit: Option<&str>) -> Option<&mut Phase> {
+        let unit = unit?;
+        self.phases.iter_mut().find(|phase| phase.number == unit)
+    }
+
+    fn task_mut(&mut self, place: &Place) -> Option<&mut Task> {
+        let (unit, id) = (place.unit.as_deref()?, place.task.as_deref()?);
+        let phase = self.phases.iter_mut().find(|phase| phase.number == unit)?;
+        phase.tasks.iter_mut().find(|task| task.id == id)
+    }
+
+    fn note(&mut self, note: &Note, blob: Blobs<'_>) {
+        match note {
+            Note::Paper { effect, path, holds: Some(holds) } => {
+                if let Some(bytes) = blob(holds) {
+                    self.papers.insert(path.clone(), bytes.into());
+                }
+                let place =
+                    self.flights.get(effect).and_then(|frame| self.frames.get(frame)).cloned();
+                let place = place.unwrap_or_default();
+                if path.starts_with("docs/plans/") {
+                    if !matches!(place.stage.as_str(), "find_plan" | "read_plan") {
+                        self.made.insert(path.clone());
+                    }
+                    if let Some(phase) = self.phase_mut(place.unit.as_deref()) {
+                        phase.plan_path = Some(path.clone());
+                    }
+                }
+            }
+            Note::Paper { path, holds: None, .. } => {
+                self.papers.remove(path);
+            }
+            Note::Answered { unit, stage, stdout, .. }
+                if stage == "review" || stage == "final_review" =>
+            {
+                let said = blob(stdout).unwrap_or_default();
+                let findings = findings(&String::from_utf8_lossy(&said));
+                match stage.as_str() {
+                    "review" => {
+                        if let Some(phase) = self.phase_mut(unit.as_deref()) {
+                            phase.review = Some(counts(&findings));
+                            phase.findings = findings;
+                        }
+                    }
+                    _ => self.final_findings = findings,
+                }
+            }
+            Note::Told { name, .. } if name == "clear-scratchpad" => {
+                self.papers.retain(|path, _| !path.contains("/scratchpad/"));
+            }
+            _ => {}
+        }
+    }
+
+    fn event(&mut self, event: &Event, run: &Run) {
+        match event {
+            Event::UnitStarted { unit, frame, .. } => {
+                self.meet(run);
+                let id = run.units().nth(unit.0 as usize).map(|unit| unit.id.to_string());
+                let now = self.now_ms;
+                if let Some(phase) = self.phase_mut(id.as_deref()) {
+                    phase.started_ms.get_or_insert(now);
+                    if phase.status == "pending" {
+                        phase.status = "in_progress".to_owned();
+                    }
+                }
+                self.frames.insert(*frame, Place { unit: id, ..Place::default() });
+            }
+            Event::Opened { frame, parent, .. } => {
+                let unit = parent.and_then(|parent| self.frames.get(&parent)?.unit.clone());
+                self.frames.insert(*frame, Place { unit, ..Place::default() });
+            }
+            Event::Entered { frame, stage, .. } => {
+                let stage = run.workflow().stage(*stage);
+                let place = self.frames.entry(*frame).or_default();
+                place.stage.clone_from(&stage.name);
+                place.shown.clone_from(&stage.shown_as);
+                let unit = place.unit.clone();
+                if let Some(shown) = &stage.shown_as {
+                    self.state.clone_from(shown);
+                    let at = self.phases.iter().position(|it| Some(&it.number) == unit.as_ref());
+                    self.current = at.unwrap_or(self.current);
+                }
+                self.entered(&stage.name, unit.as_deref());
+            }
+            Event::Wanted { effect, frame, .. } => {
+                self.flights.insert(*effect, *frame);
+                if let Some(child) = run.want(*effect).and_then(|effect| effect.child) {
+                    self.began(*frame, &child);
+                }
+            }
+            Event::Asked { gate, frame, policy, .. } => {
+                self.gates.insert(*gate, *frame);
+                if let Some(record) = policy.as_ref().and_then(|policy| policy.record.as_deref()) {
+                    self.decided(*frame, record, None);
+                }
+            }
+            Event::Answered { gate, text, .. } => {
+                if let Some(frame) = self.gates.get(gate).copied() {
+                    let place = self.frames.get(&frame).cloned().unwrap_or_default();
+                    if place.stage == "final_blocked" {
+                        self.final_rationale(text.as_deref());
+                    }
+                }
+            }
+            Event::Reported(ending) => {
+                let frame = self.flights.remove(&ending.effect);
+                for (name, items) in &ending.lists {
+                    if &**name == "phases" {
+                        let facts = items.iter().map(|it| (it.id.to_string(), it.facts.clone()));
+                        self.listed.extend(facts);
+                    }
+                }
+                let place = frame.and_then(|frame| self.frames.get(&frame).cloned());
+                let facts = ending.facts.iter().map(|(ix, value)| {
+                    (run.workflow().facts[ix.0 as usize].name.clone(), value.clone())
+                });
+                self.reported(&place.unwrap_or_default(), &ending.ended, facts.collect());
+            }
+            Event::Moved(moved) => {
+                let place = self.frames.get(&moved.frame).cloned().unwrap_or_default();
+                let retry = moved.count.as_ref().is_some_and(|count| {
+                    run.workflow().counters[count.counter.0 as usize].name == "attempts"
+                });
+                if retry {
+                    self.retried(&place);
+                }
+                if let Some(record) = &moved.record {
+                    self.decided(moved.frame, record, None);
+                }
+                if let Go::Leave(how) = moved.go {
+                    self.left(&place, how);
+                }
+            }
+            Event::UnitSettled { unit, how, .. } => {
+                let id = run.units().nth(unit.0 as usize).map(|unit| unit.id.to_string());
+                self.left(&Place { unit: id, ..Place::default() }, *how);
+            }
+            Event::Ended { outcome } => {
+                self.ended = Some(*outcome);
+                if *outcome == RunOutcome::Done {
+                    self.state = "DONE".to_owned();
+                }
+            }
+            _ => {}
+        }
+        if run.phase() == RunPhase::Units {
+            self.meet(run);
+        }
+    }
+
+    /// Units that are new to us.
+    fn meet(&mut self, run: &Run) {
+        for unit in run.units().skip(self.phases.len()) {
+            let facts = self.listed.get(&*unit.id).cloned().unwrap_or_default();
+            let word = |name: &str| facts.get(name).map(Value::to_string);
+            self.phases.push(Phase {
+                number: unit.id.to_string(),
+                name: unit.title.to_string(),
+                complexity: word("complexity").unwrap_or_else(|| "medium".to_owned()),
+                complexity_override: word("override").filter(|it| it != "none"),
+                status: word("recorded").unwrap_or_else(|| "pending".to_owned()),
+                ..Phase::default()
+            });
+        }
+    }
+
+    fn entered(&mut self, stage: &str, unit: Option<&str>) {
+        match stage {
+            "await_plan" => {
+                if let Some(phase) = self.phase_mut(unit) {
+                    phase.awaiting_plan = true;
+                }
+            }
+            "final_review" => self.final_status = "in_progress".to_owned(),
+            "final_fix" => self.final_rounds += 1,
+            _ => {}
+        }
+    }
+
+    fn began(&mut self, frame: FrameId, child: &Item) {
+        let place = self.frames.entry(frame).or_default();
+        place.task = Some(child.id.to_string());
+        let unit = place.unit.clone();
+        let Some(phase) = self.phase_mut(unit.as_deref()) else { return };
+        match phase.tasks.iter_mut().find(|task| *task.id == *child.id) {
+            Some(task) if task.status == "pending" => task.status = "in_progress".to_owned(),
+            Some(_) => {}
+            None => phase.tasks.push(Task {
+                id: child.id.to_string(),
+                title: child.title.to_string(),
+                status: "in_progress".to_owned(),
+                attempts: Vec::new(),
+            }),
+        }
+    }
+
+    fn reported(&mut self, place: &Place, ended: &Ended, facts: BTreeMap<String, Value>) {
+        let Ended::Verdict(word) = ended else { return };
+        let number = |name: &str| match facts.get(name) {
+            Some(Value::Number(number)) => *number,
+            _ => 0,
+        };
+        let concerns = self.concerns();
+        let Some(phase) = self.phase_mut(place.unit.as_deref()) else { return };
+        match (place.stage.as_str(), &**word) {
+            ("find_plan" | "read_plan", "found") => {
+                phase.awaiting_plan = false;
+                phase.task_count = number("task_count");
+                phase.checkpoint_count = number("checkpoint_count");
+                phase.concerns = if number("concern_count") > 0 { concerns } else { Vec::new() };
+                phase.override_by_size();
+            }
+            ("validate", word) => phase.verification = Some(word.to_owned()),
+            ("verify", word) => phase.verification = Some(word.to_owned()),
+            _ => {}
+        }
+    }
+
+    fn retried(&mut self, place: &Place) {
+        self.retries += 1;
+        if let Some(phase) = self.phase_mut(place.unit.as_deref()) {
+            phase.retries += 1;
+        }
+        let what = match place.stage.as_str() {
+            "task_checks" => "the checks failed",
+            _ => "the executor reported that it failed",
+        };
+        if let Some(task) = self.task_mut(place) {
+            task.attempts.push(what.to_owned());
+        }
+    }
+
+    fn left(&mut self, place: &Place, how: Settled) {
+        if place.task.is_some() {
+            let status = if how == Settled::Done { "complete" } else { "failed" };
+            if let Some(task) = self.task_mut(place) {
+                task.status = status.to_owned();
+            }
+            return;
+        }
+        let now = self.now_ms;
+        if let Some(phase) = self.phase_mut(place.unit.as_deref()) {
+            phase.status = match how {
+                Settled::Done => "complete",
+                Settled::Skipped => "skipped",
+                Settled::Failed | Settled::Blocked | Settled::Unfinished => "failed",
+            }
+            .to_owned();
+            phase.completed_ms.get_or_insert(now);
+        }
+    }
+
+    /// A decision goes on record as the seed has it; one about a plan with its signals.
+    fn decided(&mut self, frame: FrameId, record: &str, rationale: Option<&str>) {
+        if let Some(status) = record.strip_prefix("finalReview:") {
+            self.final_status = status.to_owned();
+            if status != "overridden" {
+                return;
+            }
+        }
+        let place = self.frames.get(&frame).cloned().unwrap_or_default();
+        let at = self.phases.iter().position(|phase| Some(&phase.number) == place.unit.as_ref());
+        let mut decision = json!({
+            "phase": at,
+            "decision": record,
+            "timestamp": instant(self.now_ms),
+        });
+        if place.stage == "approve_plan"
+            && let Some(phase) = at.map(|at| &self.phases[at])
+        {
+            decision["signals"] = phase.signals(record);
+        }
+        if let Some(rationale) = rationale {
+            decision["rationale"] = json!(rationale);
+        }
+        self.decisions.push(decision);
+    }
+
+    fn final_rationale(&mut self, text: Option<&str>) {
+        if let Some(text) = text {
+            self.decisions.push(json!({
+                "phase": Json::Null,
+                "decision": "final_review_rationale",
+                "timestamp": instant(self.now_ms),
+                "rationale": text,
+            }));
+        }
+    }
+
+    /// What the last planning handoff was worried about.
+    fn concerns(&self) -> Vec<String> {
+        let handoff = self.papers.iter().find(|(path, _)| path.ends_with("/handoff.json"));
+        let handoff = handoff.map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned());
+        handoff
+            .and_then(|text| windlass_sources::handoff::Handoff::parse(&text).ok())
+            .map(|handoff| handoff.concerns)
+            .unwrap_or_default()
+    }
+}
+
+impl Phase {
+    /// More tasks or checkpoints than a low complexity promises raise it.
+    fn override_by_size(&mut self) {
+        if self.complexity != "low" {
+            return;
+        }
+        let (tasks, checkpoints) = (self.task_count, self.checkpoint_count);
+        let word = if tasks > 20 || checkpoints > 6 {
+            "high"
+        } else if tasks > 10 || checkpoints > 3 {
+            "medium"
+        } else {
+            return;
+        };
+        self.complexity_override = Some(word.to_owned());
+    }
+
+    /// What its plan was approved on.
+    pub fn signals(&self, _record: &str) -> Json {
+        json!({
+            "reviewPlans": false,
+            "highComplexity": self.complexity,
+            "complexityOverride": self.complexity_override,
+            "plannerConcerns": self.concerns,
+            "taskCount": self.task_count,
+            "taskThreshold": TASK_THRESHOLD,
+        })
+    }
+
+    /// Its tasks that are complete.
+    pub fn tasks_done(&self) -> usize {
+        self.tasks.iter().filter(|task| task.status == "complete").count()
+    }
+
+    /// The complexity that counts.
+    pub fn effective(&self) -> &str {
+        self.complexity_override.as_deref().unwrap_or(&self.complexity)
+    }
+}
+
+/// The findings in a reviewer's answer: its list `findings`, and what it calls blockers and the list has not got.
+fn findings(said: &str) -> Vec<Json> {
+    let Some(said) = windlass_agents::last_object(said) else { return Vec::new() };
+    let list = |name: &str| said.get(name).and_then(Json::as_array).cloned().unwrap_or_default();
+    let mut findings = list("findings");
+    for blocker in list("blockers") {
+        let title = |it: &Json| it.get("title").cloned().unwrap_or_else(|| it.clone());
+        if !findings.iter().any(|own| title(own) == title(&blocker)) {
+            let mut blocker = match blocker {
+                Json::Object(_) => blocker,
+                other => json!({ "title": other }),
+            };
+            blocker["severity"] = json!("blocking");
+            findings.push(blocker);
+        }
+    }
+    findings
+}
+
+/// Blocking, warnings, notes.
+fn counts(findings: &[Json]) -> [u64; 3] {
+    ["blocking", "warning", "note"].map(|severity| {
+        let own = findings
+            .iter()
+            .filter(|it| it.get("severity").and_then(Json::as_str) == Some(severity));
+        own.count() as u64
+    })
+}

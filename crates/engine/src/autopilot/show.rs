@@ -1,0 +1,220 @@
+//! What roles and people are shown of a session.
+
+use windlass_sources::plan::Plan;
+use windlass_sources::spec::Spec;
+
+use super::Autopilot;
+use super::session::{MINUTES_A_TASK, Phase, TASK_THRESHOLD};
+use crate::clerk::Situation;
+use crate::memory::{failures, learnings};
+
+/// So much of a text is shown: its beginning, or of what grows at its end, the end.
+const SHOWN_BYTES: usize = 24 * 1024;
+
+impl Autopilot {
+    pub(super) fn shown(&self, name: &str, at: &Situation) -> Option<String> {
+        match name {
+            "session" => Some(self.orientation()),
+            "spec" => self.paper(&self.spec).map(|text| beginning(&text)),
+            "phase" => self.phase_text(at),
+            "plan" => {
+                let unit = at.unit.as_ref()?;
+                let path = self.session().phase(&unit.0)?.plan_path.clone()?;
+                let text = self.paper(&path)?;
+                Some(format!("{path}\n\n{}", beginning(&text)))
+            }
+            "task" => self.task_text(at),
+            "handoff.json" => self.paper(&self.in_dir("handoff.json")).map(|text| beginning(&text)),
+            "learnings" => {
+                let own = [learnings::PATH.to_owned(), self.in_dir("learnings.md")];
+                let texts: Vec<String> = own.iter().filter_map(|path| self.paper(path)).collect();
+                (!texts.is_empty()).then(|| end(&texts.join("\n\n")))
+            }
+            "failures" => self.paper(failures::PATH).map(|text| end(&text)),
+            "roadmap" => self.paper(&self.roadmap).map(|text| beginning(&text)),
+            "findings" => self.findings(at),
+            "phases" => Some(self.phase_list()),
+            "question" => self.question(at),
+            _ => None,
+        }
+    }
+
+    fn paper(&self, path: &str) -> Option<String> {
+        let session = self.session();
+        session.papers.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+    }
+
+    fn orientation(&self) -> String {
+        format!(
+            "Spec: {}\nSession directory: {}\nSession slug: {}\nStarting commit: {}\nRigor level: {}",
+            self.spec,
+            self.dir(),
+            self.slug,
+            self.starting_commit,
+            self.rigor
+        )
+    }
+
+    fn phase_text(&self, at: &Situation) -> Option<String> {
+        let (unit, title) = at.unit.as_ref()?;
+        let spec = Spec::parse(&self.paper(&self.spec)?).ok()?;
+        let phase = spec.phases.into_iter().find(|phase| phase.number.to_string() == *unit);
+        let text = phase.map_or(String::new(), |phase| phase.text);
+        Some(format!("Phase {unit}: {title}\n\n{}", beginning(&text)))
+    }
+
+    /// What the plan says about a task; what was added later has its title alone.
+    fn task_text(&self, at: &Situation) -> Option<String> {
+        let child = at.child.as_ref()?;
+        let unit = at.unit.as_ref()?;
+        let path = self.session().phase(&unit.0)?.plan_path.clone();
+        let plan = path.and_then(|path| self.paper(&path)).map(|text| Plan::parse(&text));
+        let task = plan.and_then(|plan| plan.tasks.into_iter().find(|it| *it.id == *child.id));
+        Some(task.map_or_else(|| child.title.to_string(), |task| beginning(&task.text)))
+    }
+
+    /// What reviews have found: of this phase, or of all when the run itself asks.
+    fn findings(&self, at: &Situation) -> Option<String> {
+        let session = self.session();
+        let unit = at.unit.as_ref().map(|(id, _)| id.as_str());
+        let mut text = String::new();
+        for phase in session.phases.iter().filter(|phase| unit.is_none_or(|it| it == phase.number))
+        {
+            for finding in &phase.findings {
+                let field = |name: &str| match finding.get(name) {
+                    Some(serde_json::Value::String(text)) => text.clone(),
+                    Some(serde_json::Value::Null) | None => String::new(),
+                    Some(other) => other.to_string(),
+                };
+                text.push_str(&format!(
+                    "- Phase {}: [{}] {} {}:{}\n",
+                    phase.number,
+                    field("severity"),
+                    field("title"),
+                    field("file"),
+                    field("line")
+                ));
+            }
+        }
+        if unit.is_none() {
+            for finding in &session.final_findings {
+                text.push_str(&format!("- Final review: {finding}\n"));
+            }
+        }
+        (!text.is_empty()).then_some(text)
+    }
+
+    fn phase_list(&self) -> String {
+        let session = self.session();
+        let line = |phase: &Phase| {
+            format!(
+                "Phase {}: {} ({}, {})",
+                phase.number,
+                phase.name,
+                phase.effective(),
+                phase.status
+            )
+        };
+        session.phases.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    /// What a person should know when they are asked something.
+    fn question(&self, at: &Situation) -> Option<String> {
+        match at.stage.as_str() {
+            "approve_plan" | "edit_plan" => {
+                let unit = &at.unit.as_ref()?.0;
+                let pause = self.pause(unit)?;
+                let session = self.session();
+                let phase = session.phase(unit)?;
+                let mut text = format!(
+                    "{pause}\nPlan: {}\n{} tasks, {} checkpoints, about {} minutes, {} complexity",
+                    phase.plan_path.as_deref().unwrap_or("none"),
+                    phase.task_count,
+                    phase.checkpoint_count,
+                    phase.task_count * MINUTES_A_TASK,
+                    phase.effective(),
+                );
+                for concern in &phase.concerns {
+                    text.push_str(&format!("\nConcern: {concern}"));
+                }
+                Some(text)
+            }
+            "review_blocked" | "final_blocked" => self.findings(at),
+            "choose" | "act" | "confirm" => self.task_text(at),
+            "exhausted_gate" => {
+                let session = self.session();
+                let phase = session.phase(&at.unit.as_ref()?.0)?;
+                let task = phase.tasks.iter().rev().find(|task| !task.attempts.is_empty())?;
+                let mut text =
+                    format!("Task {}: {} — FAILED (budget exhausted)", task.id, task.title);
+                for (number, attempt) in task.attempts.iter().enumerate() {
+                    text.push_str(&format!("\nAttempt {}: {attempt}", number + 1));
+                }
+                Some(text)
+            }
+            "reorder_gate" => Some(self.phase_list()),
+            _ => None,
+        }
+    }
+
+    /// The report of a plan that nobody had to look at.
+    pub(super) fn approval(&self, unit: &str, record: Option<&str>) -> Option<String> {
+        let session = self.session();
+        let phase = session.phase(unit)?;
+        let title = format!("Auto-approved Phase {}: {}", phase.number, phase.name);
+        match record? {
+            "auto_approved_plan_fast" => {
+                Some(format!("{title} (fast mode — signal evaluation skipped)"))
+            }
+            "auto_approved_plan" => Some(format!("{title}\n{}", self.signals(phase, false))),
+            _ => None,
+        }
+    }
+
+    /// The report of a plan that a person must look at, with the signals that fired.
+    fn pause(&self, unit: &str) -> Option<String> {
+        let session = self.session();
+        let phase = session.phase(unit)?;
+        let title = format!("Pausing for review -- Phase {}: {}", phase.number, phase.name);
+        Some(format!("{title}\n{}", self.signals(phase, true)))
+    }
+
+    fn signals(&self, phase: &Phase, mark: bool) -> String {
+        let fired = |fired: bool| if fired && mark { " (triggered)" } else { "" };
+        let mode = match (self.review_plans, self.rigor.as_str()) {
+            (true, _) => "manual (--review-plans flag set)".to_owned(),
+            (false, "thorough") => "manual (--thorough)".to_owned(),
+            (false, _) => "auto".to_owned(),
+        };
+        let complexity = match &phase.complexity_override {
+            Some(word) => {
+                format!("Complexity override: {} -> {word}{}", phase.complexity, fired(true))
+            }
+            None if phase.complexity == "high" => format!("Complexity: high{}", fired(true)),
+            None => format!("Complexity: {} (no override)", phase.complexity),
+        };
+        let concerns = match phase.concerns.len() {
+            0 => "none".to_owned(),
+            count => format!("{count} concern(s){}", fired(true)),
+        };
+        let many = phase.task_count > TASK_THRESHOLD;
+        format!(
+            "  Review mode: {mode}\n  {complexity}\n  Planner concerns: {concerns}\n  Tasks: {} (threshold: {TASK_THRESHOLD}){}",
+            phase.task_count,
+            fired(many)
+        )
+    }
+}
+
+fn beginning(text: &str) -> String {
+    if text.len() <= SHOWN_BYTES {
+        return text.trim_end().to_owned();
+    }
+    let cut = text.floor_char_boundary(SHOWN_BYTES);
+    format!("{}\n[… {} bytes more]", &text[..cut], text.len() - cut)
+}
+
+fn end(text: &str) -> String {
+    let cut = text.ceil_char_boundary(text.len().saturating_sub(SHOWN_BYTES));
+    text[cut..].trim().to_owned()
+}

@@ -1,0 +1,112 @@
+//! Projections: files that are written from the journal, in a person's checkout.
+//!
+//! What we wrote last is remembered by digest. A file that holds anything else was written by somebody else: it is set
+//! aside under another name before ours takes its place, and said.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::memory::Files;
+use crate::message::Trouble;
+
+/// Writes projections.
+#[derive(Debug)]
+pub struct Projection {
+    files: Files,
+    /// Where it is remembered what was written.
+    ledger: PathBuf,
+    written: BTreeMap<String, String>,
+}
+
+impl Projection {
+    /// Projections into a checkout; what was written before stands in the ledger.
+    pub fn into(files: Files, ledger: PathBuf) -> Self {
+        let text = fs::read_to_string(&ledger).unwrap_or_default();
+        let written = serde_json::from_str(&text).unwrap_or_default();
+        Projection { files, ledger, written }
+    }
+
+    /// Whether a file is as we wrote it.
+    pub fn is_ours(&self, path: &str, text: &str) -> bool {
+        self.written.get(path).is_some_and(|digest| *digest == digest_of(text))
+    }
+
+    /// Writes a file, unless it is as it should be. Where somebody else's was set aside, the name it has now.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn put(&mut self, path: &str, text: &str) -> Result<Option<String>, Trouble> {
+        let there = self.files.text(path)?;
+        let mut aside = None;
+        match &there {
+            Some(there) if there == text => {
+                if !self.is_ours(path, text) {
+                    self.remember(path, text)?;
+                }
+                return Ok(None);
+            }
+            Some(there) if !self.is_ours(path, there) => aside = Some(self.set_aside(path, there)?),
+            Some(_) | None => {}
+        }
+        self.files.write(path, text)?;
+        self.remember(path, text)?;
+        Ok(aside)
+    }
+
+    /// Keeps a file of somebody else's under another name.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn set_aside(&self, path: &str, text: &str) -> Result<String, Trouble> {
+        for number in 1.. {
+            let name = format!("{path}.aside-{number}");
+            match self.files.text(&name)? {
+                Some(there) if there == text => return Ok(name),
+                Some(_) => {}
+                None => {
+                    self.files.write(&name, text)?;
+                    return Ok(name);
+                }
+            }
+        }
+        Err(Trouble::defect("no name is left"))
+    }
+
+    fn remember(&mut self, path: &str, text: &str) -> Result<(), Trouble> {
+        self.written.insert(path.to_owned(), digest_of(text));
+        let text = serde_json::to_string(&self.written).unwrap_or_default();
+        let new = self.ledger.with_extension("new");
+        let written = fs::write(&new, text).and_then(|()| fs::rename(&new, &self.ledger));
+        written.map_err(|error| Trouble::io("write", &self.ledger, &error))
+    }
+}
+
+fn digest_of(text: &str) -> String {
+    windlass_journal::BlobId::of(text.as_bytes()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_we_wrote_is_written_over_and_what_others_wrote_is_set_aside() {
+        let (dir, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let files = Files::of(dir.path());
+        let again = || Projection::into(files.clone(), state.path().join("projected.json"));
+        assert_eq!(again().put("a/state.json", "one").unwrap(), None);
+        // Another process remembers.
+        assert_eq!(again().put("a/state.json", "two").unwrap(), None);
+        files.write("a/state.json", "edited by Ada").unwrap();
+        let aside = again().put("a/state.json", "three").unwrap();
+        assert_eq!(aside.as_deref(), Some("a/state.json.aside-1"));
+        assert_eq!(files.text("a/state.json.aside-1").unwrap().unwrap(), "edited by Ada");
+        assert_eq!(files.text("a/state.json").unwrap().unwrap(), "three");
+        files.write("a/state.json", "edited again").unwrap();
+        let aside = again().put("a/state.json", "three").unwrap();
+        assert_eq!(aside.as_deref(), Some("a/state.json.aside-2"));
+    }
+}
