@@ -62,6 +62,8 @@ mod tests {
             role: "worker",
             reporter: &reporter,
             unit: None,
+            task: None,
+            writes: &[],
             attempt: 1,
             run: "r",
             prompt: "",

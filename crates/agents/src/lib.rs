@@ -27,6 +27,10 @@ pub struct Ask<'a> {
     pub reporter: &'a Reporter,
     /// The unit it is for, if any.
     pub unit: Option<&'a str>,
+    /// The part of the unit it is for, if any.
+    pub task: Option<&'a str>,
+    /// What it promises to write, by name and path.
+    pub writes: &'a [(String, String)],
     /// The how-manieth attempt at this stage it is, from 1.
     pub attempt: u32,
     /// The run.
@@ -66,9 +70,19 @@ fn environment(ask: &Ask<'_>) -> Vec<(String, String)> {
     let pairs = [
         ("WINDLASS_ROLE", ask.role.to_owned()),
         ("WINDLASS_UNIT", ask.unit.unwrap_or_default().to_owned()),
+        ("WINDLASS_TASK", ask.task.unwrap_or_default().to_owned()),
         ("WINDLASS_ATTEMPT", ask.attempt.to_string()),
         ("WINDLASS_RUN", ask.run.to_owned()),
         ("WINDLASS_SCHEMA", schema(ask.reporter).to_string()),
     ];
-    pairs.map(|(name, value)| (name.to_owned(), value)).to_vec()
+    let files = ask.writes.iter().map(|(name, path)| (file_variable(name), path.clone()));
+    pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(files).collect()
+}
+
+/// The variable that says where the file of a name is to be written: `handoff.json` is `WINDLASS_FILE_HANDOFF_JSON`.
+pub fn file_variable(name: &str) -> String {
+    let plain = |letter: char| {
+        if letter.is_ascii_alphanumeric() { letter.to_ascii_uppercase() } else { '_' }
+    };
+    format!("WINDLASS_FILE_{}", name.chars().map(plain).collect::<String>())
 }

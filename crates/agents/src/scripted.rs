@@ -71,9 +71,11 @@ pub struct Entry {
     pub role: Option<String>,
     /// For this unit only.
     pub unit: Option<String>,
+    /// For this part of a unit only.
+    pub task: Option<String>,
     /// For this attempt only.
     pub attempt: Option<u32>,
-    /// Files to write, by path in the lane.
+    /// Files to write, by path in the lane; `{plan}` is where the file of that name belongs.
     #[serde(default)]
     pub write: BTreeMap<String, String>,
     /// Files to add to.
@@ -131,13 +133,14 @@ impl Script {
         toml::from_str(text).map_err(|error| BadScript(error.to_string()))
     }
 
-    /// What to do for this role, unit and attempt.
-    pub fn entry(&self, role: &str, unit: &str, attempt: u32) -> Option<&Entry> {
+    /// What to do for this role, unit, task and attempt.
+    pub fn entry(&self, role: &str, unit: &str, task: &str, attempt: u32) -> Option<&Entry> {
         let takes =
             |own: &Option<String>, given: &str| own.as_deref().is_none_or(|own| own == given);
         self.answer.iter().find(|entry| {
             takes(&entry.role, role)
                 && takes(&entry.unit, unit)
+                && takes(&entry.task, task)
                 && entry.attempt.is_none_or(|own| own == attempt)
         })
     }
@@ -173,12 +176,12 @@ mod tests {
                     [[answer]]\nrole='worker'\nprint='any'\n\
                     [[answer]]\nprint='other'";
         let script = Script::parse(text).unwrap();
-        let said = |role, unit, attempt| script.entry(role, unit, attempt).map(Entry::output);
+        let said = |role, unit, attempt| script.entry(role, unit, "", attempt).map(Entry::output);
         assert_eq!(said("worker", "a", 1).as_deref(), Some("first\n"));
         assert_eq!(said("worker", "a", 2).as_deref(), Some("any\n"));
         assert_eq!(said("worker", "b", 1).as_deref(), Some("any\n"));
         assert_eq!(said("judge", "a", 1).as_deref(), Some("other\n"));
-        assert_eq!(Script::default().entry("judge", "a", 1), None);
+        assert_eq!(Script::default().entry("judge", "a", "", 1), None);
     }
 
     #[test]

@@ -12,8 +12,8 @@ use crate::entry::{Check, Note};
 pub struct Books {
     /// The commit that each unit's lane started from; the run's own lane is the one without a unit.
     bases: BTreeMap<Option<String>, String>,
-    /// Answers so far, by unit and stage.
-    attempts: BTreeMap<(Option<String>, String), Vec<Attempt>>,
+    /// Answers so far, by unit, part of it, and stage.
+    attempts: BTreeMap<Subject, Vec<Attempt>>,
     /// What each check of a unit printed last.
     checks: BTreeMap<Option<String>, BTreeMap<String, Checked>>,
     /// What checks came to on a base, so that they are run there once.
@@ -40,6 +40,9 @@ pub struct Landed {
     /// How to take it, while it waits.
     pub waits: Option<String>,
 }
+
+/// A unit, a part of it, and a stage.
+type Subject = (Option<String>, Option<String>, String);
 
 /// One answer of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,7 +83,7 @@ impl Books {
             Note::Asked { effect, role, agent, .. } => {
                 self.asked.insert(*effect, (role.clone(), agent.clone()));
             }
-            Note::Answered { effect, unit, stage, came, remarks, stdout, commit, .. } => {
+            Note::Answered { effect, unit, task, stage, came, remarks, stdout, commit, .. } => {
                 let (role, agent) = self.asked.remove(effect).unwrap_or_default();
                 if let Some(commit) = commit {
                     self.held.insert(unit.clone(), commit.clone());
@@ -92,7 +95,8 @@ impl Books {
                     remarks: remarks.clone(),
                     stdout: stdout.clone(),
                 };
-                self.attempts.entry((unit.clone(), stage.clone())).or_default().push(attempt);
+                let subject = (unit.clone(), task.clone(), stage.clone());
+                self.attempts.entry(subject).or_default().push(attempt);
             }
             Note::Turned { effect, came, tip, .. } => {
                 self.turned.insert(*effect, (came.clone(), tip.clone()));
@@ -141,15 +145,16 @@ impl Books {
 
     /// The answers that a stage has had for a unit. One that was lost is none: it is asked again as if for the first
     /// time.
-    pub fn attempts(&self, unit: Option<&str>, stage: &str) -> &[Attempt] {
-        self.attempts.get(&(unit.map(str::to_owned), stage.to_owned())).map_or(&[], Vec::as_slice)
+    pub fn attempts(&self, unit: Option<&str>, task: Option<&str>, stage: &str) -> &[Attempt] {
+        let subject = (unit.map(str::to_owned), task.map(str::to_owned), stage.to_owned());
+        self.attempts.get(&subject).map_or(&[], Vec::as_slice)
     }
 
     /// Everything that was answered for a unit, by stage.
     pub fn answers(&self, unit: Option<&str>) -> impl Iterator<Item = (&str, &[Attempt])> {
         let unit = unit.map(str::to_owned);
-        let own = self.attempts.iter().filter(move |((of, _), _)| *of == unit);
-        own.map(|((_, stage), attempts)| (stage.as_str(), attempts.as_slice()))
+        let own = self.attempts.iter().filter(move |((of, _, _), _)| *of == unit);
+        own.map(|((_, _, stage), attempts)| (stage.as_str(), attempts.as_slice()))
     }
 
     /// What the checks of a unit printed last.

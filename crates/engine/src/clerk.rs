@@ -35,6 +35,8 @@ pub struct Situation {
 pub struct Told {
     /// For people; nothing if there is nothing to say.
     pub text: String,
+    /// Papers of the session that were written, by path.
+    pub papers: BTreeMap<String, String>,
 }
 
 /// What the journal holds under a digest.
@@ -44,6 +46,9 @@ pub type Blobs<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
 pub trait Clerk: Send + Sync {
     /// An entry is in the journal; `run` is as it is after it.
     fn entry(&self, entry: &Entry, run: &Run, blobs: Blobs<'_>);
+
+    /// What was entered so far has happened long ago: there is nothing to be said about it.
+    fn caught_up(&self) {}
 
     /// Brings files up to date with what was entered. What a person should know about it.
     fn flush(&self) -> Vec<String>;
@@ -99,7 +104,7 @@ impl Clerk for Nobody {
 
     fn tell(&self, name: &str, at: &Situation) -> Result<Told, Trouble> {
         let unit = at.unit.as_ref().map(|(id, _)| format!(" of {id}")).unwrap_or_default();
-        Ok(Told { text: format!("{name}{unit}") })
+        Ok(Told { text: format!("{name}{unit}"), ..Told::default() })
     }
 
     fn artifact(&self, _: &str, _: &Situation) -> Option<String> {

@@ -229,12 +229,13 @@ impl<'j> Engine<'j> {
     pub fn answer(
         &mut self,
         mut answer: Answer,
+        more: &str,
         changed: Option<(Subject, Paper)>,
     ) -> Result<(), Refused> {
         let Some(gate) = self.run.gate(answer.gate) else {
             return Err(Refused::NoSuchGate(answer.gate));
         };
-        let shown = gate::shown(&gate).into_bytes();
+        let shown = gate::shown(&gate, more).into_bytes();
         let digest = BlobId::of(&shown).to_string();
         answer.shown = digest.as_str().into();
         let (subject, paper) = changed.unzip();
@@ -289,6 +290,7 @@ impl<'j> Engine<'j> {
         for entry in std::mem::take(&mut self.batch) {
             face.entry(&entry, &self.run);
         }
+        face.settled();
         Ok(())
     }
 
@@ -328,8 +330,8 @@ impl<'j> Engine<'j> {
             let standing = self.run.standing();
             if standing.exit_code().is_some() {
                 let gates = self.run.gates();
-                let may_come =
-                    standing == Standing::Waiting && face.waits(&gates) == Patience::Wait;
+                let may_come = standing == Standing::Waiting
+                    && face.waits(&gates, &self.run) == Patience::Wait;
                 if !may_come {
                     return Ok(Left::Standing(standing));
                 }
@@ -371,7 +373,9 @@ impl<'j> Engine<'j> {
                             Some(unit) => hands.by_hand(&unit, &self.books, self.clock.now())?,
                             None => None,
                         };
-                        let taken = self.answer(*answer, changed);
+                        let gate = self.run.gate(answer.gate);
+                        let more = gate.map(|gate| hands.shows(&gate, &self.run));
+                        let taken = self.answer(*answer, &more.unwrap_or_default(), changed);
                         replies.push(Reply::Taken(taken, reply));
                     }
                     Message::Wish { who, wish, reply } => {

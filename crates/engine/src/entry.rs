@@ -51,6 +51,9 @@ pub enum Note {
         effect: EffectId,
         /// The unit.
         unit: Option<String>,
+        /// The part of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<String>,
         /// The stage.
         stage: String,
         /// The role.
@@ -68,6 +71,9 @@ pub enum Note {
         effect: EffectId,
         /// The unit.
         unit: Option<String>,
+        /// The part of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<String>,
         /// The stage.
         stage: String,
         /// What it came to.

@@ -1,15 +1,19 @@
 //! Gates: what a person is shown, which goes on record with their answer, and what they changed by hand meanwhile.
 
-use windlass_core::run::{OpenGate, Stamp, Subject};
+use windlass_core::run::{OpenGate, Run, Stamp, Subject};
 use windlass_repo::{Lane, Oid, Store};
 
+use crate::clerk::{Clerk, Situation};
 use crate::entry::Note;
 use crate::message::{Paper, Trouble};
 use crate::shop::when;
 
 /// Everything that a question shows.
-pub fn shown(gate: &OpenGate) -> String {
+pub fn shown(gate: &OpenGate, more: &str) -> String {
     let mut text = format!("{}\n", gate.question);
+    if !more.is_empty() {
+        text.push_str(&format!("{more}\n"));
+    }
     if let Some(unit) = &gate.unit {
         text.push_str(&format!("unit: {unit}\n"));
     }
@@ -26,6 +30,24 @@ pub fn shown(gate: &OpenGate) -> String {
         text.push_str(&format!("{} = {}{about}\n", option.key, option.label));
     }
     text
+}
+
+/// What a question shows besides itself: what the workflow's clerk has to say about it, and what its stage names.
+pub fn more(clerk: &dyn Clerk, gate: &OpenGate, run: &Run) -> String {
+    let title = gate.unit.as_ref().and_then(|unit| run.unit_named(unit)).map(|unit| unit.title);
+    let stage = run.workflow().stage(gate.stage);
+    let situation = Situation {
+        stage: stage.name.clone(),
+        unit: gate
+            .unit
+            .as_ref()
+            .map(|id| (id.to_string(), title.unwrap_or_else(|| id.clone()).to_string())),
+        child: gate.child.clone(),
+        ..Situation::default()
+    };
+    let names = std::iter::once("question").chain(stage.sees.iter().map(String::as_str));
+    let texts: Vec<String> = names.filter_map(|name| clerk.artifact(name, &situation)).collect();
+    texts.join("\n\n")
 }
 
 /// What a person changed in a unit's lane since it was looked at last ("fix manually and continue"): an attributed

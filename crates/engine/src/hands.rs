@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use windlass_core::run::{Effect, EffectId, EffectKind, Run, Stamp, Subject};
+use windlass_core::run::{Effect, EffectId, EffectKind, OpenGate, Run, Stamp, Subject};
 use windlass_core::workflow::RunOutcome;
 use windlass_journal::Journal;
 use windlass_repo::Oid;
@@ -39,7 +39,8 @@ impl<'j> Workers<'j> {
         let unit = effect.unit.as_deref();
         let oid = |text: Option<&str>| text.and_then(|text| Oid::parse(text).ok());
         let title = unit.and_then(|unit| run.unit_named(unit)).map(|unit| unit.title);
-        let attempt = books.attempts(unit, &effect.name).len() + 1;
+        let task = effect.child.as_ref().map(|child| &*child.id);
+        let attempt = books.attempts(unit, task, &effect.name).len() + 1;
         let artifacts = match &effect.kind {
             EffectKind::Invoke { role, .. } => self.artifacts(role, &effect, title.clone(), books),
             _ => Vec::new(),
@@ -79,10 +80,11 @@ impl<'j> Workers<'j> {
             (named, _) => named,
         };
         let unit = effect.unit.as_deref();
+        let task = effect.child.as_ref().map(|child| &*child.id);
         let mut artifacts = Vec::new();
         for name in names {
             let text = match name.as_str() {
-                "attempts" => self.attempts(books, unit, &effect.name),
+                "attempts" => self.attempts(books, unit, task, &effect.name),
                 "check-output" => self.check_output(books, unit),
                 other => self.shop.clerk.artifact(other, &situation).unwrap_or_default(),
             };
@@ -93,9 +95,15 @@ impl<'j> Workers<'j> {
         artifacts
     }
 
-    fn attempts(&self, books: &Books, unit: Option<&str>, stage: &str) -> String {
+    fn attempts(
+        &self,
+        books: &Books,
+        unit: Option<&str>,
+        task: Option<&str>,
+        stage: &str,
+    ) -> String {
         let mut text = String::new();
-        for (at, attempt) in books.attempts(unit, stage).iter().enumerate() {
+        for (at, attempt) in books.attempts(unit, task, stage).iter().enumerate() {
             text.push_str(&format!("Attempt {}: {}\n", at + 1, attempt.came));
             for remark in &attempt.remarks {
                 text.push_str(&format!("- {remark}\n"));
@@ -148,6 +156,10 @@ impl Hands for Workers<'_> {
                 let _ = inbox.send(Message::Trouble(id, Trouble { what }));
             }
         }
+    }
+
+    fn shows(&self, gate: &OpenGate, run: &Run) -> String {
+        gate::more(&*self.shop.clerk, gate, run)
     }
 
     fn by_hand(

@@ -98,6 +98,9 @@ pub trait Hands {
     /// Starts an effect. It reports to the loop.
     fn start(&mut self, id: EffectId, effect: Effect, run: &Run, books: &Books);
 
+    /// What a question shows besides itself.
+    fn shows(&self, gate: &OpenGate, run: &Run) -> String;
+
     /// What a person has changed in a unit's lane by hand, if anything.
     ///
     /// # Errors
@@ -125,8 +128,11 @@ pub trait Face {
     /// An entry is in the journal now.
     fn entry(&mut self, entry: &Entry, run: &Run);
 
+    /// All entries of a commit have been shown.
+    fn settled(&mut self) {}
+
     /// Questions are open and nothing else can go on. Whether an answer may still come while the process lives.
-    fn waits(&mut self, gates: &[OpenGate]) -> Patience;
+    fn waits(&mut self, gates: &[OpenGate], run: &Run) -> Patience;
 }
 
 /// Whether to wait for a person.

@@ -175,6 +175,12 @@ impl Git {
         Ok(Git { run, program, host: Arc::new(host) })
     }
 
+    /// What it calls itself.
+    pub fn version(&self) -> Result<String, GitError> {
+        let said = self.call("version", &Place::nowhere()).args(["--version"]).ok()?;
+        Ok(String::from_utf8_lossy(&said).trim().to_owned())
+    }
+
     /// Asks it for its version: one that is too old will do for a look around, and for nothing else.
     pub fn new_enough(&self) -> Result<(), GitError> {
         let said = self.call("version", &Place::nowhere()).args(["--version"]).ok()?;

@@ -82,6 +82,27 @@ pub enum Remark {
     ReadOnly,
 }
 
+impl std::fmt::Display for Remark {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Remark::Submodules => f.write_str("it has submodules: lanes see them empty"),
+            Remark::Filters(names) => {
+                let names = names.join(", ");
+                write!(
+                    f,
+                    "its filters ({names}) are not run: files that need them should be left alone"
+                )
+            }
+            Remark::Sparse => f.write_str("its checkout is sparse: work waits beside it"),
+            Remark::FoldsCase => f.write_str(
+                "its file system does not tell upper from lower case: work waits beside it",
+            ),
+            Remark::UnderWay(what) => write!(f, "a {what} is under way in the checkout"),
+            Remark::ReadOnly => f.write_str("it cannot be written: nothing can land"),
+        }
+    }
+}
+
 /// What the person's configuration says, of all that could matter here.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Config {
@@ -214,6 +235,11 @@ impl Repository {
     /// The commit at the tip of a branch, if there is such a branch.
     pub fn tip(&self, branch: &Branch) -> Result<Option<Oid>, RepoError> {
         self.resolve(&format!("{}^{{commit}}", branch.full()))
+    }
+
+    /// What git calls itself.
+    pub fn version(&self) -> String {
+        self.git.version().unwrap_or_else(|error| error.to_string())
     }
 
     /// Whether it has a commit.

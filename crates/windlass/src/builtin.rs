@@ -29,6 +29,22 @@ pub const WORKFLOWS: [BuiltIn; 5] = [
 pub const CATALOGUE: BuiltIn =
     BuiltIn { name: "catalogue", text: include_str!("../../../workflows/catalogue.toml") };
 
+macro_rules! role {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../../../roles/", $name, ".md")))
+    };
+}
+
+/// The roles that come with the program, by name; a project's own count instead.
+pub const ROLES: [(&str, &str); 6] = [
+    role!("code-reviewer"),
+    role!("conflict-resolver"),
+    role!("plan-skeleton"),
+    role!("planner"),
+    role!("task-executor"),
+    role!("verifier"),
+];
+
 pub fn find(name: &str) -> Option<BuiltIn> {
     WORKFLOWS.into_iter().find(|workflow| workflow.name == name)
 }

@@ -4,12 +4,18 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::act::ActArgs;
 use crate::commands::answer::AnswerArgs;
+use crate::commands::autopilot::AutopilotArgs;
 use crate::commands::completions::CompletionsArgs;
+use crate::commands::demo::DemoArgs;
+use crate::commands::doctor::DoctorArgs;
 use crate::commands::gates::GatesArgs;
 use crate::commands::init::InitArgs;
 use crate::commands::journal::JournalCommand;
 use crate::commands::lanes::LanesCommand;
+use crate::commands::learnings::LearningsArgs;
 use crate::commands::log::LogArgs;
+use crate::commands::project::ProjectArgs;
+use crate::commands::report::ReportArgs;
 use crate::commands::resume::ResumeArgs;
 use crate::commands::run::RunArgs;
 use crate::commands::status::StatusArgs;
@@ -19,7 +25,9 @@ use crate::exit::Exit;
 
 const EXAMPLES: &str = "\
 Examples:
-  windlass run my-flow.toml                 do a workflow on this repository, for real
+  windlass demo                             watch it build a small program, for free
+  windlass autopilot docs/spec.md           build a spec, phase by phase
+  windlass run my-flow.toml                 do a workflow of your own
   windlass resume                           go on after a stop, a crash or an answer
   windlass workflow list                    the built-in workflows
   windlass workflow show task --mermaid     a picture of one
@@ -50,6 +58,9 @@ pub enum Command {
     /// Write a windlass.toml to start from
     Init(InitArgs),
 
+    /// Build an approved spec, phase by phase
+    Autopilot(AutopilotArgs),
+
     /// Start a workflow on this repository
     Run(RunArgs),
 
@@ -79,6 +90,21 @@ pub enum Command {
 
     /// Tell what happened in a run
     Log(LogArgs),
+
+    /// Report what became of a run, on what evidence, and what it cost
+    Report(ReportArgs),
+
+    /// List what the project has learned, or prune it
+    Learnings(LearningsArgs),
+
+    /// Write the files that a run's journal makes anew
+    Project(ProjectArgs),
+
+    /// Say what is missing here, and how to get it
+    Doctor(DoctorArgs),
+
+    /// Watch autopilot build a small program: no key, no agent, nothing to install
+    Demo(DemoArgs),
 
     /// List lanes, find their directories, restore what was kept
     #[command(subcommand)]

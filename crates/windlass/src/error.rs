@@ -58,6 +58,24 @@ pub enum Error {
     #[error("{0} is over")]
     Over(String),
 
+    #[error("Cannot use --fast and --thorough together. Choose one.")]
+    FastAndThorough,
+
+    #[error("which spec?")]
+    WhichSpec,
+
+    #[error("the spec cannot be used: {0}")]
+    BadSpec(String),
+
+    #[error("{} is not inside of this repository", path.display())]
+    OutsideRepository { path: PathBuf },
+
+    #[error("no phase waits for a plan")]
+    NoPlanWanted,
+
+    #[error("{} is not empty", .0.display())]
+    NotEmpty(PathBuf),
+
     #[error(
         "{run} began at commit {base}, which this repository has not got: it was another repository's"
     )]
@@ -164,6 +182,12 @@ impl Error {
             | Self::NoGate(_)
             | Self::NoLane(_)
             | Self::NothingOpen
+            | Self::FastAndThorough
+            | Self::WhichSpec
+            | Self::BadSpec(_)
+            | Self::OutsideRepository { .. }
+            | Self::NoPlanWanted
+            | Self::NotEmpty(_)
             | Self::Over(_)
             | Self::OtherRepository { .. }
             | Self::SeveralOpen(_)
@@ -260,6 +284,18 @@ impl Error {
                 Some("`windlass status --all` names them".to_owned())
             }
             Self::NothingOpen => Some("`windlass run` starts one".to_owned()),
+            Self::WhichSpec => {
+                Some("give its path: windlass autopilot docs/my-feature.md".to_owned())
+            }
+            Self::BadSpec(_) => Some("change the spec; nothing was started".to_owned()),
+            Self::OutsideRepository { .. } => {
+                Some("go to the repository that it belongs to, or copy it into this one".to_owned())
+            }
+            Self::NoPlanWanted => {
+                Some("`windlass autopilot SPEC.md` starts a session, `windlass status` tells where one is".to_owned())
+            }
+            Self::NotEmpty(_) => Some("name a directory that is empty, or not there yet".to_owned()),
+            Self::FastAndThorough => None,
             Self::Over(run) => {
                 Some(format!("`windlass log {run}` tells what happened, `windlass run` starts another"))
             }

@@ -7,7 +7,7 @@ use windlass_core::run::{OpenGate, Run, Standing, UnitStatus};
 use windlass_core::workflow::RunOutcome;
 use windlass_engine::Left;
 use windlass_engine::entry::Entry;
-use windlass_engine::message::{Face, Message, Patience};
+use windlass_engine::message::{Message, Patience};
 
 use crate::render::clean;
 use crate::suggest;
@@ -115,8 +115,8 @@ impl Terminal {
         }
     }
 
-    fn ask(&mut self, gate: &OpenGate) {
-        let mut text = format!("\n{}\n", gate.question);
+    fn ask(&mut self, gate: &OpenGate, more: &str) {
+        let mut text = format!("\n{more}\n\n{}\n", gate.question);
         for (name, fired) in &gate.concerns {
             if *fired != Some(false) {
                 text.push_str(&format!("  ! {name}\n"));
@@ -189,8 +189,28 @@ fn mistyped<'g>(gate: &'g OpenGate, line: &str) -> Option<&'g str> {
     if known || line.contains(char::is_whitespace) { None } else { suggest::nearest(line, keys) }
 }
 
-impl Face for Terminal {
-    fn entry(&mut self, entry: &Entry, run: &Run) {
+impl Terminal {
+    /// Whether to wait for an answer; `more` is what a question shows besides itself.
+    pub fn waits_with(
+        &mut self,
+        gates: &[OpenGate],
+        more: &dyn Fn(&OpenGate) -> String,
+    ) -> Patience {
+        if self.answers.is_none() || self.tone == Tone::Json {
+            return Patience::Leave;
+        }
+        // One question after the other: the next is put when this one is answered.
+        if let Some(gate) = gates.first()
+            && !self.asked.contains(&gate.id.0)
+        {
+            self.asked.push(gate.id.0);
+            self.ask(gate, &more(gate));
+        }
+        Patience::Wait
+    }
+
+    /// An entry is in the journal.
+    pub fn entry(&mut self, entry: &Entry, run: &Run) {
         if self.tone == Tone::Json {
             if let Ok(bytes) = entry.bytes() {
                 let mut out = std::io::stdout().lock();
@@ -201,20 +221,6 @@ impl Face for Terminal {
         for line in self.teller.tell(entry, run) {
             self.line(&line);
         }
-    }
-
-    fn waits(&mut self, gates: &[OpenGate]) -> Patience {
-        if self.answers.is_none() || self.tone == Tone::Json {
-            return Patience::Leave;
-        }
-        // One question after the other: the next is put when this one is answered.
-        if let Some(gate) = gates.first()
-            && !self.asked.contains(&gate.id.0)
-        {
-            self.asked.push(gate.id.0);
-            self.ask(gate);
-        }
-        Patience::Wait
     }
 }
 

@@ -1,6 +1,7 @@
 //! The `windlass` program: reads the command line, calls the verb, renders what came back.
 
 mod builtin;
+mod clerks;
 mod cli;
 mod commands;
 mod config;
@@ -9,6 +10,7 @@ mod exit;
 mod face;
 mod failpoint;
 mod render;
+mod report;
 mod request;
 mod session;
 mod source;

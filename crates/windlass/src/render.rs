@@ -70,6 +70,13 @@ impl Output {
         self.write(|stream| writeln!(stream, "{line}"))
     }
 
+    /// A line for people, beside what the verb prints.
+    pub fn note(&mut self, line: &str) -> Result<(), Error> {
+        // Nobody is left to be told that standard error cannot be written to.
+        let _ = writeln!(anstream::stderr(), "{line}");
+        Ok(())
+    }
+
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.write(|stream| stream.write_all(bytes))
     }

@@ -7,13 +7,19 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use windlass_core::lang::Catalogue;
-use windlass_core::run::{Answer, GateId, Input, Phase, Recorded, Refused, Run, Standing, Wish};
+use windlass_core::run::{
+    Answer, GateId, Input, OpenGate, Phase, Recorded, Refused, Run, Standing, Wish,
+};
 use windlass_core::workflow::RunOutcome;
+use windlass_engine::clerk::Clerk;
+use windlass_engine::entry::Entry;
+use windlass_engine::gate;
 use windlass_engine::hands::Workers;
-use windlass_engine::message::Message;
+use windlass_engine::message::{Face, Message, Patience};
 use windlass_engine::{Engine, Left};
-use windlass_journal::{RunId, Server, room};
+use windlass_journal::{Journal, RunId, Server, room};
 
+use crate::clerks::{self, Meta};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::{Terminal, Tone};
@@ -23,7 +29,7 @@ use crate::workplace::{Held, Prepared};
 /// How a session begins.
 pub enum Beginning {
     /// With a new run.
-    New { id: RunId, meta: Vec<u8>, events: Vec<Recorded> },
+    New { id: RunId, meta: Meta, events: Vec<Recorded> },
     /// With one that was left.
     Again { id: RunId },
 }
@@ -41,6 +47,7 @@ pub fn go(
 ) -> Result<Exit, Error> {
     let (id, engine, fresh) = match beginning {
         Beginning::New { id, meta, events } => {
+            let meta = serde_json::to_vec(&meta).map_err(|_| Error::Defect)?;
             let engine = Engine::begin(&held.journal, id.clone(), &meta, events)?;
             (id, engine, true)
         }
@@ -76,7 +83,17 @@ fn drive(
     let target = prepared.target.to_string();
     let slips = prepared.slips(engine.run().workflow());
     held.free_lanes(&prepared.store, id)?;
-    let shop = held.shop(prepared, engine.run(), engine.books(), catalogue, sender.clone())?;
+    let base = Meta::of(&held.journal, id)?.base.unwrap_or_default();
+    let clerk = clerks::clerk(held.repository.top(), &held.dir, engine.run(), &base);
+    clerks::feed(&*clerk, &held.journal, id)?;
+    let shop = held.shop(
+        prepared,
+        engine.run(),
+        engine.books(),
+        catalogue,
+        clerk.clone(),
+        sender.clone(),
+    )?;
     let shop = Arc::new(shop);
     let tidy = shop.clone();
     let mut hands = Workers::new(shop, &held.journal, begun);
@@ -91,6 +108,7 @@ fn drive(
     if held.left_behind > 0 {
         face.says(&format!("ended {} processes that were left behind", held.left_behind));
     }
+    let mut face = Watched { face, clerk, journal: &held.journal };
     let left = engine.drive(inbox, &mut hands, &mut face);
     drop(server);
     let left = left?;
@@ -99,8 +117,33 @@ fn drive(
         engine.note(kept);
         engine.commit(&mut face)?;
     }
-    face.ends(engine.run(), left);
+    face.face.ends(engine.run(), left);
     Ok(exit(left, engine.run()))
+}
+
+/// A terminal, and the clerk, who looks on as well.
+struct Watched<'j> {
+    face: Terminal,
+    clerk: Arc<dyn Clerk>,
+    journal: &'j Journal,
+}
+
+impl Face for Watched<'_> {
+    fn entry(&mut self, entry: &Entry, run: &Run) {
+        self.face.entry(entry, run);
+        let blobs = |digest: &str| self.journal.get(digest.parse().ok()?).ok();
+        self.clerk.entry(entry, run, &blobs);
+    }
+
+    fn settled(&mut self) {
+        for said in self.clerk.flush() {
+            self.face.says(&said);
+        }
+    }
+
+    fn waits(&mut self, gates: &[OpenGate], run: &Run) -> Patience {
+        self.face.waits_with(gates, &|gate| gate::more(&*self.clerk, gate, run))
+    }
 }
 
 /// Goes on with a run: with the caps that the configuration has by now, as far as they are higher.

@@ -40,14 +40,16 @@ impl Teller {
         let of =
             |unit: &Option<String>| unit.as_ref().map_or(String::new(), |unit| format!("{unit}: "));
         match note {
-            Note::Asked { unit, stage, role, agent, attempt, .. } => {
+            Note::Asked { unit, task, stage, role, agent, attempt, .. } => {
                 let again =
                     if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
-                vec![format!("{}{stage}: {role} ({agent}){again}", of(unit))]
+                let task = task.as_ref().map_or(String::new(), |task| format!("task {task}: "));
+                vec![format!("{}{task}{stage}: {role} ({agent}){again}", of(unit))]
             }
-            Note::Answered { effect, unit, stage, came, remarks, .. } => {
+            Note::Answered { effect, unit, task, stage, came, remarks, .. } => {
                 self.told.insert(*effect);
-                let mut lines = vec![format!("{}{stage}: {came}", of(unit))];
+                let task = task.as_ref().map_or(String::new(), |task| format!("task {task}: "));
+                let mut lines = vec![format!("{}{task}{stage}: {came}", of(unit))];
                 lines.extend(remarks.iter().map(|remark| format!("    {remark}")));
                 lines
             }

@@ -16,7 +16,7 @@ use windlass_core::run::{Phase, Run};
 use windlass_core::workflow::{Kind, Workflow};
 use windlass_engine::Engine;
 use windlass_engine::books::Books;
-use windlass_engine::clerk::Nobody;
+use windlass_engine::clerk::Clerk;
 use windlass_engine::clock::wall_ms;
 use windlass_engine::detect::{self, Files};
 use windlass_engine::mask::Mask;
@@ -29,6 +29,8 @@ use windlass_process::{Ledger, Spawner, ledger};
 use windlass_repo::{Branch, Git, Host, Oid, RepoError, Repository, Settings, Store, When};
 use windlass_sources::{Reader, tasks::Tasks};
 
+use crate::builtin;
+use crate::clerks;
 use crate::config::{self, AgentConfig, CheckConfig, Config};
 use crate::error::Error;
 use crate::suggest;
@@ -171,6 +173,9 @@ impl Held {
         };
         let base = tip(&target)?;
         let mut roles = BTreeMap::new();
+        for (name, text) in builtin::ROLES {
+            roles.insert(name.to_owned(), Role::parse(name, text)?);
+        }
         let names = looking.names_at(&base, Path::new(""))?;
         let has_roles = names.iter().any(|name| name == ".windlass");
         let own = if has_roles { looking.names_at(&base, Path::new(ROLES))? } else { Vec::new() };
@@ -306,6 +311,7 @@ impl Held {
         run: &Run,
         books: &Books,
         catalogue: Catalogue,
+        clerk: Arc<dyn Clerk>,
         inbox: Sender<Message>,
     ) -> Result<Shop, Error> {
         let Prepared { store, config, target, setup: parts, .. } = prepared;
@@ -340,7 +346,7 @@ impl Held {
             dir: self.dir.clone(),
             run: run.id().to_owned(),
             inbox,
-            clerk: Arc::new(Nobody),
+            clerk,
             readers: readers.into(),
             on_base: Mutex::new(books.on_base().clone()),
             lanes,
@@ -352,6 +358,12 @@ impl Held {
 }
 
 impl Prepared {
+    /// The checks that there are, in words.
+    pub fn checks(&self) -> String {
+        let names: Vec<&str> = self.setup.checks.keys().map(String::as_str).collect();
+        if names.is_empty() { "none: everything is skipped".to_owned() } else { names.join(", ") }
+    }
+
     /// What the configuration names and the workflow does not, but for a slip of the pen.
     pub fn slips(&self, flow: &Workflow) -> Vec<String> {
         let usual = ["setup", "build", "test", "lint", "type-check"];
@@ -382,6 +394,7 @@ impl Prepared {
         for stage in &flow.stages {
             if let Kind::Read { name } = &stage.kind
                 && !READERS.contains(&name.as_str())
+                && !clerks::can_read(flow, name)
             {
                 return Err(Error::NoReader { workflow: flow.name.clone(), reader: name.clone() });
             }

@@ -7,7 +7,7 @@ use super::{
     budget::Amount,
     input::{Item, Subject},
     scene::Scene,
-    state::{Flight, PanelPhase, Phase, Run, Slot},
+    state::{Flight, Frame, PanelPhase, Phase, Run, Slot},
     step::role_of,
     text::fill,
     time::Stamp,
@@ -158,17 +158,22 @@ impl Run {
         self.deadlines.get_min().map(|(at, _)| *at)
     }
 
+    /// The child that a frame is about, if it is one's.
+    pub(super) fn child_of(&self, frame: &Frame) -> Option<Arc<Item>> {
+        if !frame.scope.is_child() {
+            return None;
+        }
+        let parent = self.frame(frame.parent?)?;
+        let child = parent.children.get(&frame.scope)?.get(frame.child? as usize)?;
+        Some(child.item.clone())
+    }
+
     fn describe(&self, flight: &Flight) -> Option<Effect> {
         let frame = self.frame(flight.frame)?;
         let ix = frame.stage?;
         let stage = self.flow.stage(ix);
         let unit = self.lane_unit(frame).and_then(|unit| self.unit(unit));
         let scene = Scene::of(self, frame);
-        let child = || {
-            let parent = self.frame(frame.parent?)?;
-            let child = parent.children.get(&frame.scope)?.get(frame.child? as usize)?;
-            Some(child.item.clone())
-        };
         let invoke = |role: &str, panel| EffectKind::Invoke {
             role: role.to_owned(),
             agent: if let Kind::Role { agents, .. } = &stage.kind {
@@ -204,7 +209,7 @@ impl Run {
             stage: ix,
             name: stage.name.as_str().into(),
             unit: unit.map(|unit| unit.item.id.clone()),
-            child: if frame.scope.is_child() { child() } else { None },
+            child: self.child_of(frame),
             lane: if frame.scope == ScopeIx::BETWEEN { None } else { unit.and_then(|u| u.lane) },
             visit: frame.runs.get(&ix).copied().unwrap_or(0),
             kind,

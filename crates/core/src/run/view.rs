@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{
     FrameId, GateId, UnitIx,
     budget::{Caps, Purse},
+    input::Item,
     scene::Scene,
     state::{Phase, Position, Run, Tally, UnitStatus},
     text::fill,
@@ -23,6 +24,8 @@ pub struct OpenGate {
     pub stage: StageIx,
     /// The unit it holds, if any.
     pub unit: Option<Arc<str>>,
+    /// The child of the unit that it is about, if any.
+    pub child: Option<Arc<Item>>,
     /// The question.
     pub question: String,
     /// Its concerns, and whether each fired (`None`: Unknown, which counts as fired).
@@ -158,6 +161,7 @@ impl Run {
             id,
             stage: ix,
             unit: frame.unit.and_then(|unit| self.unit(unit)).map(|unit| unit.item.id.clone()),
+            child: self.child_of(frame),
             question: filled(&gate.question),
             concerns: gate
                 .concerns

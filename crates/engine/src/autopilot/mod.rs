@@ -14,6 +14,7 @@ use windlass_core::value::Value;
 use windlass_sources::autopilot as format;
 use windlass_sources::{Reading, SourceError, slug};
 
+pub use read::{READERS, spec};
 pub use session::Session;
 
 use crate::clerk::{Blobs, Clerk, Situation, Told};
@@ -154,12 +155,12 @@ impl Autopilot {
         if self.session().phases.is_empty() {
             return files;
         }
+        let state = serde_json::to_string_pretty(&self.state()).unwrap_or_default();
+        files.insert(self.in_dir("autopilot-state.json"), state + "\n");
         let mut json = |name: String, value: serde_json::Value| {
             let text = serde_json::to_string_pretty(&value).unwrap_or_default();
             files.insert(name, text + "\n");
         };
-        let state = serde_json::to_value(self.state()).unwrap_or_default();
-        json(self.in_dir("autopilot-state.json"), state);
         let session = self.session();
         for phase in &session.phases {
             if phase.review.is_some() {
@@ -242,13 +243,17 @@ impl Clerk for Autopilot {
         }
     }
 
+    fn caught_up(&self) {
+        lock(&self.said).clear();
+    }
+
     fn flush(&self) -> Vec<String> {
         self.project();
         std::mem::take(&mut *lock(&self.said))
     }
 
     fn reads(&self, name: &str) -> bool {
-        read::READERS.contains(&name)
+        READERS.contains(&name)
     }
 
     fn read(&self, name: &str, at: &Situation) -> Result<Reading, SourceError> {

@@ -88,6 +88,8 @@ pub struct Phase {
     pub findings: Vec<Json>,
     /// Blocking, warnings, notes.
     pub review: Option<[u64; 3]>,
+    /// What people answered about it.
+    pub answers: Vec<String>,
 }
 
 /// A task.
@@ -242,12 +244,21 @@ impl Session {
                     self.decided(*frame, record, None);
                 }
             }
-            Event::Answered { gate, text, .. } => {
-                if let Some(frame) = self.gates.get(gate).copied() {
-                    let place = self.frames.get(&frame).cloned().unwrap_or_default();
-                    if place.stage == "final_blocked" {
-                        self.final_rationale(text.as_deref());
-                    }
+            Event::Answered { gate, verdict, text, .. } => {
+                let frame = self.gates.get(gate).and_then(|frame| self.frames.get(frame));
+                let place = frame.cloned().unwrap_or_default();
+                if place.stage == "final_blocked" {
+                    self.final_rationale(text.as_deref());
+                }
+                let flow = run.workflow();
+                let stage = flow.stage_named(&place.stage).map(|stage| flow.stage(stage));
+                let option = stage.map_or("", |stage| &stage.verdict(*verdict).name);
+                let task =
+                    place.task.as_ref().map_or(String::new(), |task| format!("task {task}, "));
+                let text = text.as_ref().map_or(String::new(), |text| format!(": {text}"));
+                let answer = format!("- {task}{}: {option}{text}", place.stage);
+                if let Some(phase) = self.phase_mut(place.unit.as_deref()) {
+                    phase.answers.push(answer);
                 }
             }
             Event::Reported(ending) => {

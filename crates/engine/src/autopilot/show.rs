@@ -33,6 +33,11 @@ impl Autopilot {
             "failures" => self.paper(failures::PATH).map(|text| end(&text)),
             "roadmap" => self.paper(&self.roadmap).map(|text| beginning(&text)),
             "findings" => self.findings(at),
+            "answers" => {
+                let session = self.session();
+                let answers = &session.phase(&at.unit.as_ref()?.0)?.answers;
+                (!answers.is_empty()).then(|| answers.join("\n"))
+            }
             "phases" => Some(self.phase_list()),
             "question" => self.question(at),
             _ => None,

@@ -27,21 +27,24 @@ impl Autopilot {
             "clear-scratchpad" => self.clear_scratchpad(at)?,
             "roadmap-sync" => self.roadmap(&Status::InProgress)?,
             "roadmap-done" => self.roadmap(&Status::Done)?,
-            "session-summary-file" => self.summary_file(at)?,
+            "session-summary-file" => {
+                let papers = [(self.in_dir("summary.md"), self.summary(at).text())].into();
+                return Ok(Told { papers, ..Told::default() });
+            }
             "review-the-spec" => {
                 "Two phases in a row used up their retries: review the spec for what they \
                                   have in common before you go on"
                     .to_owned()
             }
             "totals" => self.totals(),
-            "pull-request" => self.pull_request()?,
-            "final-handoff" => self.final_handoff()?,
+            "pull-request" => return Ok(self.pull_request()),
+            "final-handoff" => return Ok(self.final_handoff()),
             "learnings" => self.learned(at)?,
             "promote-learnings" => self.promote()?,
             "prune-hint" => self.prune_hint()?,
             _ => String::new(),
         };
-        Ok(Told { text })
+        Ok(Told { text, ..Told::default() })
     }
 
     fn of_unit<R: Default>(&self, at: &Situation, say: impl FnOnce(&Phase) -> R) -> R {
@@ -151,54 +154,49 @@ impl Autopilot {
         Spec::parse(&String::from_utf8_lossy(text)).ok()?.title
     }
 
-    fn summary_file(&self, at: &Situation) -> Result<String, Trouble> {
-        let (summary, path) = {
-            let session = self.session();
-            let total = session.phases.len();
-            let tasks: usize = session.phases.iter().map(|phase| phase.tasks.len()).sum();
-            let done: usize = session.phases.iter().map(Phase::tasks_done).sum();
-            let unit = at.unit.as_ref().map(|(id, _)| id.as_str());
-            let index = session.phases.iter().position(|phase| Some(phase.number.as_str()) == unit);
-            let next = session.phases.iter().skip(index.map_or(total, |at| at + 1)).next();
-            let (status, next_step) = match (index, at.stage.as_str()) {
-                (Some(index), stage) => {
-                    let word = if stage == "phase_skipped" { "skipped" } else { "complete" };
-                    let phase = &session.phases[index];
-                    let next = next.map_or("Final review, then DONE".to_owned(), |it| {
-                        format!("Continue to Phase {}: {}", it.number, it.name)
-                    });
-                    let (number, own) = (&phase.number, phase.tasks_done());
-                    (format!("Phase {number} {word}. {own}/{} tasks.", phase.tasks.len()), next)
-                }
-                (None, "wrap_up") => (
-                    format!("DONE. {total} phases, {done} tasks complete."),
-                    "All phases complete. Create PR or close session.".to_owned(),
-                ),
-                (None, _) => (
-                    format!("Stopped at {}. {done}/{tasks} tasks.", session.state),
-                    "`windlass autopilot` starts again with what is left".to_owned(),
-                ),
-            };
-            let built: Vec<&str> = session
-                .phases
-                .iter()
-                .filter(|phase| phase.status == "complete" || Some(phase.number.as_str()) == unit)
-                .map(|phase| phase.name.as_str())
-                .collect();
-            let summary = Summary {
-                session: self.slug.clone(),
-                last_active: instant(at.since.wall_ms),
-                phase: index.map(|index| format!("{} of {total}", index + 1)),
-                status,
-                spec: self.spec.clone(),
-                plan: index.and_then(|index| session.phases[index].plan_path.clone()),
-                key_context: format!("Built so far: {}.", built.join(", ")),
-                next_step,
-            };
-            (summary, self.in_dir("summary.md"))
+    fn summary(&self, at: &Situation) -> Summary {
+        let session = self.session();
+        let total = session.phases.len();
+        let tasks: usize = session.phases.iter().map(|phase| phase.tasks.len()).sum();
+        let done: usize = session.phases.iter().map(Phase::tasks_done).sum();
+        let unit = at.unit.as_ref().map(|(id, _)| id.as_str());
+        let index = session.phases.iter().position(|phase| Some(phase.number.as_str()) == unit);
+        let next = session.phases.get(index.map_or(total, |at| at + 1));
+        let (status, next_step) = match (index, at.stage.as_str()) {
+            (Some(index), stage) => {
+                let word = if stage == "phase_skipped" { "skipped" } else { "complete" };
+                let phase = &session.phases[index];
+                let next = next.map_or("Final review, then DONE".to_owned(), |it| {
+                    format!("Continue to Phase {}: {}", it.number, it.name)
+                });
+                let (number, own) = (&phase.number, phase.tasks_done());
+                (format!("Phase {number} {word}. {own}/{} tasks.", phase.tasks.len()), next)
+            }
+            (None, "wrap_up") => (
+                format!("DONE. {total} phases, {done} tasks complete."),
+                "All phases complete. Create PR or close session.".to_owned(),
+            ),
+            (None, _) => (
+                format!("Stopped at {}. {done}/{tasks} tasks.", session.state),
+                "`windlass autopilot` starts again with what is left".to_owned(),
+            ),
         };
-        self.files.write(&path, &summary.text())?;
-        Ok(String::new())
+        let built: Vec<&str> = session
+            .phases
+            .iter()
+            .filter(|phase| phase.status == "complete" || Some(phase.number.as_str()) == unit)
+            .map(|phase| phase.name.as_str())
+            .collect();
+        Summary {
+            session: self.slug.clone(),
+            last_active: instant(at.since.wall_ms),
+            phase: index.map(|index| format!("{} of {total}", index + 1)),
+            status,
+            spec: self.spec.clone(),
+            plan: index.and_then(|index| session.phases[index].plan_path.clone()),
+            key_context: format!("Built so far: {}.", built.join(", ")),
+            next_step,
+        }
     }
 
     fn totals(&self) -> String {
@@ -236,7 +234,7 @@ impl Autopilot {
     }
 
     /// A title and a description, in a file, and the command to use them with.
-    fn pull_request(&self) -> Result<String, Trouble> {
+    fn pull_request(&self) -> Told {
         let title = self.title().unwrap_or_else(|| self.spec.clone());
         let mut body = format!("# {title}\n\nBuilt from `{}`, phase by phase.\n", self.spec);
         {
@@ -258,14 +256,14 @@ impl Autopilot {
             body.push_str(&format!("\nFinal review: {}\n", session.final_status));
         }
         let path = self.in_dir("pull-request.md");
-        self.files.write(&path, &body)?;
-        Ok(format!(
+        let text = format!(
             "Title and description are in {path}. Push the branch, then:\n  gh pr create --title '{}' --body-file {path}",
             title.replace('\'', "’")
-        ))
+        );
+        Told { text, papers: [(path, body)].into() }
     }
 
-    fn final_handoff(&self) -> Result<String, Trouble> {
+    fn final_handoff(&self) -> Told {
         let handoff = {
             let session = self.session();
             let done = session.phases.iter().filter(|phase| phase.status == "complete");
@@ -287,11 +285,7 @@ impl Autopilot {
             }
         };
         let text = serde_json::to_string_pretty(&handoff).unwrap_or_default() + "\n";
-        let path = self.in_dir("handoff.json");
-        // From here on it is ours, and not a role's.
-        self.session().papers.insert(path.clone(), text.as_bytes().into());
-        self.files.write(&path, &text)?;
-        Ok(String::new())
+        Told { papers: [(self.in_dir("handoff.json"), text)].into(), ..Told::default() }
     }
 
     fn learned(&self, at: &Situation) -> Result<String, Trouble> {

@@ -79,6 +79,7 @@ pub(super) fn invoke(
     let asked = Note::Asked {
         effect: job.id,
         unit: job.unit_owned(),
+        task: job.task_owned(),
         stage: job.effect.name.to_string(),
         role: role.to_owned(),
         agent: agent_name.to_owned(),
@@ -157,6 +158,8 @@ impl Visit<'_> {
             role: self.role,
             reporter: self.reporter,
             unit: self.job.unit(),
+            task: self.job.effect.child.as_ref().map(|child| &*child.id),
+            writes: &self.writes,
             attempt: self.job.attempt,
             run: &self.shop.run,
             prompt: text,
@@ -235,6 +238,7 @@ impl Visit<'_> {
         let note = Note::Answered {
             effect: self.job.id,
             unit: self.job.unit_owned(),
+            task: self.job.task_owned(),
             stage: self.job.effect.name.to_string(),
             came: came.0.clone(),
             ended: kept.ended.clone(),

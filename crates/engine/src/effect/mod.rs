@@ -124,6 +124,10 @@ impl Job {
         self.effect.unit.as_ref().map(ToString::to_string)
     }
 
+    fn task_owned(&self) -> Option<String> {
+        self.effect.child.as_ref().map(|child| child.id.to_string())
+    }
+
     /// What it is about, for the clerk.
     fn situation(&self) -> Situation {
         situation(&self.effect, self.title.clone(), self.again)

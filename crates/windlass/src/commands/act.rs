@@ -29,9 +29,11 @@ pub fn run(args: &ActArgs, out: &mut Output) -> Result<Exit, Error> {
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
     let var = |name: &str| std::env::var(name).unwrap_or_default();
     let attempt = var("WINDLASS_ATTEMPT").parse().unwrap_or(1);
-    let (role, unit) = (var("WINDLASS_ROLE"), var("WINDLASS_UNIT"));
-    let Some(entry) = script.entry(&role, &unit, attempt) else {
-        let what = format!("the script has nothing for {role}, unit {unit:?}, attempt {attempt}");
+    let (role, unit, task) = (var("WINDLASS_ROLE"), var("WINDLASS_UNIT"), var("WINDLASS_TASK"));
+    let Some(entry) = script.entry(&role, &unit, &task, attempt) else {
+        let what = format!(
+            "the script has nothing for {role}, unit {unit:?}, task {task:?}, attempt {attempt}"
+        );
         return Err(Error::NotTaken(what));
     };
     edit(entry)?;
@@ -69,6 +71,9 @@ fn edit(entry: &Entry) -> Result<(), Error> {
 
 /// A path below the lane, with its directory made.
 fn inside(name: &str) -> Result<PathBuf, Error> {
+    let named = name.strip_prefix('{').and_then(|name| name.strip_suffix('}'));
+    let named = named.and_then(|name| std::env::var(windlass_agents::file_variable(name)).ok());
+    let name = named.as_deref().unwrap_or(name);
     let path = Below::parse(name).map_err(|bad| Error::NotTaken(bad.to_string()))?;
     let path = Path::new(path.as_str());
     if let Some(parent) = path.parent() {

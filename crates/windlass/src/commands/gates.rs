@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use windlass_core::run::{OpenGate, Phase};
 
 use super::known;
+use crate::clerks;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::{Output, clean};
@@ -27,26 +28,38 @@ pub struct GatesArgs {
 
 pub fn run(args: &GatesArgs, out: &mut Output) -> Result<Exit, Error> {
     let place = Workplace::find(Path::new("."))?;
-    let mut gates: Vec<(String, OpenGate)> = Vec::new();
+    let mut gates: Vec<(String, OpenGate, String)> = Vec::new();
     if let Some(journal) = place.look()? {
         for known in known::all(&journal)?.readable {
             if known.run.phase() != Phase::Ended {
-                let own = known.run.gates().into_iter();
-                gates.extend(own.map(|gate| (known.id.as_str().to_owned(), gate)));
+                let open = known.run.gates();
+                if open.is_empty() {
+                    continue;
+                }
+                let top = place.repository.top();
+                let clerk = clerks::told(top, &place.dir, &journal, &known.id, &known.run)?;
+                for gate in open {
+                    let more = windlass_engine::gate::more(&*clerk, &gate, &known.run);
+                    gates.push((known.id.as_str().to_owned(), gate, more));
+                }
             }
         }
     }
     if args.json {
-        let gates: Vec<Value> = gates.iter().map(|(run, gate)| gate_json(run, gate)).collect();
+        let gates: Vec<Value> =
+            gates.iter().map(|(run, gate, more)| gate_json(run, gate, more)).collect();
         out.json(&json!({ "gates": gates }))?;
         return Ok(Exit::Done);
     }
     if gates.is_empty() {
         out.line("no question is open")?;
     }
-    for (run, gate) in &gates {
+    for (run, gate, more) in &gates {
         let unit = gate.unit.as_ref().map_or(String::new(), |unit| format!(" · {}", clean(unit)));
         out.line(&format!("{run}:{}{unit}", gate.id.0))?;
+        for line in more.lines() {
+            out.line(&format!("  | {}", clean(line)))?;
+        }
         out.line(&format!("  {}", clean(&gate.question)))?;
         for (name, fired) in &gate.concerns {
             if *fired != Some(false) {
@@ -65,7 +78,7 @@ pub fn run(args: &GatesArgs, out: &mut Output) -> Result<Exit, Error> {
     Ok(Exit::Done)
 }
 
-fn gate_json(run: &str, gate: &OpenGate) -> Value {
+fn gate_json(run: &str, gate: &OpenGate, more: &str) -> Value {
     let options: Vec<Value> = gate
         .options
         .iter()
@@ -87,6 +100,7 @@ fn gate_json(run: &str, gate: &OpenGate) -> Value {
         "id": format!("{run}:{}", gate.id.0),
         "unit": gate.unit,
         "question": gate.question,
+        "shows": more,
         "concerns": concerns.collect::<Vec<_>>(),
         "options": options,
     })

@@ -2,14 +2,20 @@
 
 pub mod act;
 pub mod answer;
+pub mod autopilot;
 pub mod completions;
+pub mod demo;
+pub mod doctor;
 pub mod gates;
 pub mod init;
 pub mod journal;
 mod known;
 pub mod lanes;
+pub mod learnings;
 pub mod log;
+pub mod project;
 mod relay;
+pub mod report;
 pub mod resume;
 pub mod run;
 pub mod status;
@@ -28,6 +34,7 @@ pub fn run(command: Command, out: &mut Output) -> Result<Exit, Error> {
     match command {
         Command::Init(args) => init::run(&args, out),
         Command::Run(args) => run::run(&args, out),
+        Command::Autopilot(args) => autopilot::run(&args, out),
         Command::Resume(args) => resume::run(&args, out),
         Command::Stop(args) => wish::stop(&args, out),
         Command::Status(args) => status::run(&args, out),
@@ -37,6 +44,11 @@ pub fn run(command: Command, out: &mut Output) -> Result<Exit, Error> {
         Command::Skip(args) => wish::skip(&args, out),
         Command::Override(args) => wish::overrule(&args, out),
         Command::Log(args) => log::run(&args, out),
+        Command::Report(args) => report::run(&args, out),
+        Command::Learnings(args) => learnings::run(&args, out),
+        Command::Project(args) => project::run(&args, out),
+        Command::Doctor(args) => doctor::run(&args, out),
+        Command::Demo(args) => demo::run(&args, out),
         Command::Lanes(command) => lanes::run(&command, out),
         Command::Journal(command) => journal::run(&command, out),
         Command::Workflow(command) => workflow::run(command, out),

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use windlass_core::run::{GateId, Input, Subject};
+use windlass_core::run::{GateId, Input, OpenGate, Run, Subject};
 use windlass_engine::Engine;
 use windlass_engine::entry::Entry;
 use windlass_engine::message::{Face, Paper, Patience};
-use windlass_journal::{AskError, ask};
+use windlass_journal::{AskError, RunId, ask};
 use windlass_repo::{Oid, Settings, Store};
 
 use super::known;
+use crate::clerks;
 use crate::error::Error;
 use crate::request::{Request, Response};
 use crate::session;
@@ -37,13 +38,14 @@ fn here(place: Workplace, request: Request) -> Result<Response, Error> {
     let held = place.take("windlass answer")?;
     let (Request::Answer { run, .. } | Request::Wish { run, .. }) = &request;
     let id = known::open(&held.journal, Some(run))?.id;
-    let mut engine = Engine::resume(&held.journal, id)?;
+    let mut engine = Engine::resume(&held.journal, id.clone())?;
     let begun = engine.begun();
     let taken = match request {
         Request::Answer { gate, option, text, who, .. } => {
             let answer = session::answer(gate, option, text, &who);
             let changed = by_hand(&held, &engine, answer.gate)?;
-            engine.answer(answer, changed)
+            let more = shows(&held, &engine, &id, answer.gate)?;
+            engine.answer(answer, &more, changed)
         }
         Request::Wish { who, wish, .. } => {
             engine.decide(Input::Control { who: who.into(), wish: wish.wish() })
@@ -53,6 +55,14 @@ fn here(place: Workplace, request: Request) -> Result<Response, Error> {
     engine.leave(&begun);
     engine.commit(&mut Silent)?;
     Ok(session::respond(taken))
+}
+
+/// What the question showed besides itself.
+fn shows(held: &Held, engine: &Engine<'_>, id: &RunId, gate: GateId) -> Result<String, Error> {
+    let Some(gate) = engine.run().gate(gate) else { return Ok(String::new()) };
+    let top = held.repository.top();
+    let clerk = clerks::told(top, &held.dir, &held.journal, id, engine.run())?;
+    Ok(windlass_engine::gate::more(&*clerk, &gate, engine.run()))
 }
 
 /// What the person who answers has changed in the lane of the unit in question.
@@ -71,12 +81,12 @@ fn by_hand(
 }
 
 /// Nobody looks on.
-struct Silent;
+pub struct Silent;
 
 impl Face for Silent {
-    fn entry(&mut self, _entry: &Entry, _run: &windlass_core::run::Run) {}
+    fn entry(&mut self, _: &Entry, _: &Run) {}
 
-    fn waits(&mut self, _gates: &[windlass_core::run::OpenGate]) -> Patience {
+    fn waits(&mut self, _: &[OpenGate], _: &Run) -> Patience {
         Patience::Leave
     }
 }

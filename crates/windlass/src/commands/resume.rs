@@ -7,12 +7,13 @@ use windlass_core::run::Phase;
 use windlass_repo::Oid;
 
 use super::known::{self, Known};
+use crate::clerks::Meta;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::Tone;
 use crate::render::Output;
 use crate::session::{self, Beginning};
-use crate::workplace::Workplace;
+use crate::workplace::{Held, Workplace};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -36,21 +37,24 @@ pub struct ResumeArgs {
 pub fn run(args: &ResumeArgs, _out: &mut Output) -> Result<Exit, Error> {
     let place = Workplace::find(Path::new("."))?;
     let held = place.take("windlass resume")?;
-    let Known { id, run, .. } = known::open(&held.journal, args.run.as_deref())?;
+    let known = known::open(&held.journal, args.run.as_deref())?;
+    let tone = if args.json { Tone::Json } else { Tone::Plain };
+    go_on(&held, known, tone)
+}
+
+/// Goes on with a run.
+pub fn go_on(held: &Held, known: Known, tone: Tone) -> Result<Exit, Error> {
+    let Known { id, run, .. } = known;
     let catalogue = super::own_catalogue(run.workflow())?;
-    let meta = held.journal.run(&id)?.meta;
-    let meta: serde_json::Value = serde_json::from_slice(&meta).unwrap_or_default();
-    let said = |name: &str| meta.get(name).and_then(serde_json::Value::as_str);
-    if let Some(base) = said("base").and_then(|base| Oid::parse(base).ok())
+    let meta = Meta::of(&held.journal, &id)?;
+    if let Some(base) = meta.base.as_deref().and_then(|base| Oid::parse(base).ok())
         && !held.repository.has(&base)?
     {
-        let base = base.to_string();
-        return Err(Error::OtherRepository { run: id.to_string(), base });
+        return Err(Error::OtherRepository { run: id.to_string(), base: base.to_string() });
     }
     if run.phase() == Phase::Ended {
         return Err(Error::Over(id.to_string()));
     }
-    let prepared = held.prepare(said("target"))?;
-    let tone = if args.json { Tone::Json } else { Tone::Plain };
-    session::go(&held, prepared, catalogue, Beginning::Again { id }, tone)
+    let prepared = held.prepare(meta.target.as_deref())?;
+    session::go(held, prepared, catalogue, Beginning::Again { id }, tone)
 }

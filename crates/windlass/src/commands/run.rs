@@ -9,6 +9,7 @@ use windlass_engine::clock::wall_ms;
 use windlass_journal::RunId;
 
 use super::workflow::{CatalogueArgs, Setting, Target};
+use crate::clerks::Meta;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::Tone;
@@ -82,18 +83,18 @@ pub fn run(args: &RunArgs, _out: &mut Output) -> Result<Exit, Error> {
     };
     let now = Stamp { mono_ms: 0, wall_ms: wall_ms() };
     let events = start(flow.clone(), now, begin)?;
-    let meta = serde_json::json!({
-        "workflow": flow.name,
-        "target": prepared.target.as_str(),
-        "base": prepared.base.as_str(),
-    });
-    let meta = meta.to_string().into_bytes();
+    let meta = Meta {
+        workflow: flow.name.clone(),
+        target: Some(prepared.target.to_string()),
+        base: Some(prepared.base.to_string()),
+        about: None,
+    };
     let tone = if args.json { Tone::Json } else { Tone::Plain };
     session::go(&held, prepared, catalogue, Beginning::New { id, meta, events }, tone)
 }
 
 /// The next free number for a workflow in this repository.
-fn next_id(held: &crate::workplace::Held, workflow: &str) -> Result<RunId, Error> {
+pub fn next_id(held: &crate::workplace::Held, workflow: &str) -> Result<RunId, Error> {
     let taken: BTreeSet<String> =
         held.journal.runs()?.into_iter().map(|run| run.id.as_str().to_owned()).collect();
     let free = (1_u64..).map(|n| format!("{workflow}-{n}")).find(|id| !taken.contains(id));

@@ -14,6 +14,7 @@ fn long_help_documents_the_exit_codes() {
 
     Commands:
       init         Write a windlass.toml to start from
+      autopilot    Build an approved spec, phase by phase
       run          Start a workflow on this repository
       resume       Go on with a run that was stopped, interrupted or killed
       stop         Stop a run: after the units under way, at once, or for good
@@ -24,6 +25,11 @@ fn long_help_documents_the_exit_codes() {
       skip         Leave one unit out
       override     Let a verdict of your own count, with a reason
       log          Tell what happened in a run
+      report       Report what became of a run, on what evidence, and what it cost
+      learnings    List what the project has learned, or prune it
+      project      Write the files that a run's journal makes anew
+      doctor       Say what is missing here, and how to get it
+      demo         Watch autopilot build a small program: no key, no agent, nothing to install
       lanes        List lanes, find their directories, restore what was kept
       journal      Verify and export the journal
       workflow     List, show, check and simulate workflows
@@ -37,7 +43,9 @@ fn long_help_documents_the_exit_codes() {
               Print version
 
     Examples:
-      windlass run my-flow.toml                 do a workflow on this repository, for real
+      windlass demo                             watch it build a small program, for free
+      windlass autopilot docs/spec.md           build a spec, phase by phase
+      windlass run my-flow.toml                 do a workflow of your own
       windlass resume                           go on after a stop, a crash or an answer
       windlass workflow list                    the built-in workflows
       windlass workflow show task --mermaid     a picture of one

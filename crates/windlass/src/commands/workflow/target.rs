@@ -68,7 +68,7 @@ pub fn sound(source: Source, catalogue: &Catalogue) -> Result<Arc<Workflow>, Err
 }
 
 /// Catalogues besides the built-in one.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct CatalogueArgs {
     /// Also know the roles, readers, checks and tells of this file (may be repeated)
     #[arg(id = "catalogue", long, value_name = "FILE")]

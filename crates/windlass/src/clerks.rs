@@ -1,0 +1,95 @@
+//! Which clerk keeps a run's files, and how it learns what happened before it came.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use windlass_core::run::{Run, fold};
+use windlass_core::workflow::{Kind, Workflow};
+use windlass_engine::EngineError;
+use windlass_engine::autopilot::Autopilot;
+use windlass_engine::clerk::{Clerk, Nobody};
+use windlass_engine::entry::Entry;
+use windlass_engine::memory::Files;
+use windlass_journal::{Journal, RunId};
+
+use crate::error::Error;
+
+/// The clerk of a run: known by what its workflow reads.
+pub fn clerk(top: &Path, state: &Path, run: &Run, base: &str) -> Arc<dyn Clerk> {
+    if reads(run.workflow(), "autopilot-session") {
+        Arc::new(Autopilot::new(Files::of(top), state, run, base))
+    } else {
+        Arc::new(Nobody)
+    }
+}
+
+/// Whether somebody reads this for a workflow.
+pub fn reads(flow: &Workflow, reader: &str) -> bool {
+    flow.stages.iter().any(|stage| matches!(&stage.kind, Kind::Read { name } if name == reader))
+}
+
+/// Tells a clerk everything that a run's journal holds.
+pub fn feed(clerk: &dyn Clerk, journal: &Journal, id: &RunId) -> Result<(), Error> {
+    let blobs = |digest: &str| journal.get(digest.parse().ok()?).ok();
+    let mut run: Option<Run> = None;
+    for entry in journal.read(id, 0)? {
+        let entry = Entry::read(&entry?.bytes).map_err(EngineError::from)?;
+        if let Entry::Event(recorded) = &entry {
+            match &mut run {
+                None => {
+                    let first = std::slice::from_ref(&**recorded);
+                    run = Some(fold(first).map_err(EngineError::from)?);
+                }
+                Some(run) => run.evolve(recorded),
+            }
+        }
+        if let Some(run) = &run {
+            clerk.entry(&entry, run, &blobs);
+        }
+    }
+    clerk.caught_up();
+    Ok(())
+}
+
+/// The clerk of a run that knows everything that happened in it.
+pub fn told(
+    top: &Path,
+    state: &Path,
+    journal: &Journal,
+    id: &RunId,
+    run: &Run,
+) -> Result<Arc<dyn Clerk>, Error> {
+    let base = Meta::of(journal, id)?.base.unwrap_or_default();
+    let clerk = clerk(top, state, run, &base);
+    feed(&*clerk, journal, id)?;
+    Ok(clerk)
+}
+
+/// What a run was begun with, besides its first event.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Meta {
+    /// The workflow.
+    #[serde(default)]
+    pub workflow: String,
+    /// The branch that it lands on.
+    #[serde(default)]
+    pub target: Option<String>,
+    /// Where that was.
+    #[serde(default)]
+    pub base: Option<String>,
+    /// What it is about: two runs about the same are not open at once.
+    #[serde(default)]
+    pub about: Option<String>,
+}
+
+impl Meta {
+    /// Of a run.
+    pub fn of(journal: &Journal, id: &RunId) -> Result<Self, Error> {
+        Ok(serde_json::from_slice(&journal.run(id)?.meta).unwrap_or_default())
+    }
+}
+
+/// Whether some clerk of this workflow reads that.
+pub fn can_read(flow: &Workflow, reader: &str) -> bool {
+    reads(flow, "autopilot-session") && windlass_engine::autopilot::READERS.contains(&reader)
+}

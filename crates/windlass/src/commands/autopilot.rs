@@ -1,0 +1,271 @@
+//! `windlass autopilot`: builds an approved spec phase by phase.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::path::{Component, Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use windlass_core::run::{Input, Phase, Stamp, Start, Target, Wish, start};
+use windlass_core::value::Value;
+use windlass_core::workflow::Workflow;
+use windlass_engine::clock::wall_ms;
+use windlass_sources::autopilot::session_slug;
+
+use super::known::{self, Known};
+use super::resume::go_on;
+use super::run::next_id;
+use crate::clerks::Meta;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::face::Tone;
+use crate::render::Output;
+use crate::session::{self, Beginning};
+use crate::workplace::{Held, Workplace};
+
+const NAME: &str = "autopilot";
+
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  windlass autopilot docs/scanner.md            plan, build, verify, review and land each phase
+  windlass autopilot docs/scanner.md --fast     approve every plan, validate only
+  windlass autopilot                            go on with the session that was left
+  windlass autopilot plan                       plan the high-complexity phase that waits for it
+
+The spec has a section `## Implementation Order` with a heading `### Phase N: Name` for each phase
+and, if you like, `<!-- complexity: low|medium|high -->` below it. Flags are read when a session
+begins, and stay as they were when it goes on.
+"
+)]
+pub struct AutopilotArgs {
+    /// The spec; without one, the session that is not over goes on
+    #[arg(value_name = "SPEC")]
+    spec: Option<PathBuf>,
+
+    #[command(flatten)]
+    flags: Flags,
+
+    /// The branch to land on, instead of the one that is checked out
+    #[arg(long, value_name = "BRANCH")]
+    branch: Option<String>,
+
+    /// Print every entry of the journal as a JSON line, and ask nothing
+    #[arg(long)]
+    json: bool,
+
+    #[command(subcommand)]
+    command: Option<AutopilotCommand>,
+}
+
+#[derive(Clone, Debug, Default, Args)]
+struct Flags {
+    /// Approve every plan, keep no scratchpad, validate only
+    #[arg(long)]
+    fast: bool,
+
+    /// Approve skeletons first, review every plan, verify in depth
+    #[arg(long)]
+    thorough: bool,
+
+    /// Review every plan
+    #[arg(long)]
+    review_plans: bool,
+
+    /// The roadmap to keep in step
+    #[arg(long, value_name = "FILE")]
+    roadmap: Option<PathBuf>,
+}
+
+impl Flags {
+    fn any(&self) -> bool {
+        self.fast || self.thorough || self.review_plans || self.roadmap.is_some()
+    }
+}
+
+#[derive(Debug, Subcommand)]
+enum AutopilotCommand {
+    /// Plan the high-complexity phase that waits for a plan
+    Plan {
+        /// Print every entry of the journal as a JSON line, and ask nothing
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+pub fn run(args: &AutopilotArgs, out: &mut Output) -> Result<Exit, Error> {
+    if args.flags.fast && args.flags.thorough {
+        return Err(Error::FastAndThorough);
+    }
+    let place = Workplace::find(Path::new("."))?;
+    if let Some(AutopilotCommand::Plan { json }) = &args.command {
+        return plan(place, *json);
+    }
+    let tone = if args.json { Tone::Json } else { Tone::Plain };
+    let asked = match &args.spec {
+        Some(spec) => Some(below(&place, spec)?),
+        None => None,
+    };
+    let open = open(&place, asked.as_deref())?;
+    match (open.as_slice(), asked) {
+        ([id], _) => {
+            if args.flags.any() {
+                out.note(
+                    "flags are read when a session begins: this one keeps those it began with",
+                )?;
+            }
+            let held = place.take("windlass autopilot")?;
+            let known = known::open(&held.journal, Some(id))?;
+            go_on(&held, known, tone)
+        }
+        ([], Some(spec)) => begin(place, spec, args, tone),
+        ([], None) => {
+            let spec = ask_for_spec()?;
+            let spec = below(&place, &spec)?;
+            begin(place, spec, args, tone)
+        }
+        (several, _) => Err(Error::SeveralOpen(several.to_vec())),
+    }
+}
+
+/// Sessions that are not over: all, or those of a spec.
+fn open(place: &Workplace, spec: Option<&str>) -> Result<Vec<String>, Error> {
+    let Some(journal) = place.look()? else { return Ok(Vec::new()) };
+    let slug = spec.map(session_slug);
+    let mut open = Vec::new();
+    for known in known::all(&journal)?.readable {
+        let meta = Meta::of(&journal, &known.id)?;
+        let own = meta.workflow == NAME && (slug.is_none() || meta.about == slug);
+        if own && known.run.phase() != Phase::Ended {
+            open.push(known.id.as_str().to_owned());
+        }
+    }
+    Ok(open)
+}
+
+/// A path as it is from the top of the repository.
+fn below(place: &Workplace, path: &Path) -> Result<String, Error> {
+    let outside = || Error::OutsideRepository { path: path.to_owned() };
+    let here = std::env::current_dir().map_err(Error::Output)?;
+    let mut whole = PathBuf::new();
+    for part in here.join(path).components() {
+        match part {
+            Component::ParentDir => {
+                whole.pop();
+            }
+            Component::CurDir => {}
+            other => whole.push(other),
+        }
+    }
+    // The directory may be reached by another way than the one git knows.
+    let parent = whole.parent().and_then(|parent| parent.canonicalize().ok());
+    let whole = parent.zip(whole.file_name()).map_or(whole.clone(), |(dir, name)| dir.join(name));
+    let top = place.repository.top();
+    let top = top.canonicalize().unwrap_or_else(|_| top.to_owned());
+    let inside = whole.strip_prefix(&top).map_err(|_| outside())?;
+    inside.to_str().map(str::to_owned).ok_or_else(outside)
+}
+
+fn ask_for_spec() -> Result<PathBuf, Error> {
+    if !std::io::stdin().is_terminal() {
+        return Err(Error::WhichSpec);
+    }
+    // Whether the question can be seen shows when it is answered.
+    let _ = write!(anstream::stderr(), "Which spec? > ");
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line).map_err(Error::Output)?;
+    let line = line.trim();
+    if line.is_empty() { Err(Error::WhichSpec) } else { Ok(PathBuf::from(line)) }
+}
+
+/// Begins a session, if its spec can be used.
+fn begin(place: Workplace, spec: String, args: &AutopilotArgs, tone: Tone) -> Result<Exit, Error> {
+    let path = place.repository.top().join(&spec);
+    let bytes =
+        std::fs::read(&path).map_err(|source| Error::Unreadable { path: path.clone(), source })?;
+    let text = String::from_utf8_lossy(&bytes);
+    windlass_engine::autopilot::spec(&spec, &text)
+        .map_err(|flaw| Error::BadSpec(flaw.to_string()))?;
+    let roadmap = match &args.flags.roadmap {
+        Some(path) => Some(below(&place, path)?),
+        None => None,
+    };
+    let held = place.take(&format!("windlass autopilot {spec}"))?;
+    let mut inputs = BTreeMap::from([
+        ("spec".to_owned(), Value::text(&spec)),
+        ("review_plans".to_owned(), Value::Flag(args.flags.review_plans)),
+    ]);
+    let rigor = match (args.flags.fast, args.flags.thorough) {
+        (true, _) => "fast",
+        (false, true) => "thorough",
+        (false, false) => "standard",
+    };
+    inputs.insert("rigor".to_owned(), Value::text(rigor));
+    inputs.extend(roadmap.map(|path| ("roadmap".to_owned(), Value::text(path))));
+    start_new(&held, &spec, inputs, None, args.branch.as_deref(), tone)
+}
+
+pub fn start_new(
+    held: &Held,
+    spec: &str,
+    inputs: BTreeMap<String, Value>,
+    entry: Option<String>,
+    branch: Option<&str>,
+    tone: Tone,
+) -> Result<Exit, Error> {
+    let flow = flow()?;
+    let catalogue = super::own_catalogue(&flow)?;
+    let prepared = held.prepare(branch)?;
+    prepared.suffices(&flow)?;
+    let id = next_id(held, NAME)?;
+    let have =
+        if entry.is_some() { ["autopilot-state.json".to_owned()].into() } else { BTreeSet::new() };
+    let begin = Start {
+        run: id.as_str().into(),
+        inputs,
+        entry,
+        have,
+        settings: prepared.config.settings(&flow),
+    };
+    let meta = Meta {
+        workflow: NAME.to_owned(),
+        target: Some(prepared.target.to_string()),
+        base: Some(prepared.base.to_string()),
+        about: Some(session_slug(spec)),
+    };
+    let events = start(flow, Stamp { mono_ms: 0, wall_ms: wall_ms() }, begin)?;
+    session::go(held, prepared, catalogue, Beginning::New { id, meta, events }, tone)
+}
+
+fn flow() -> Result<std::sync::Arc<Workflow>, Error> {
+    let target: super::workflow::Target = NAME.parse().map_err(|_| Error::Defect)?;
+    target.load(&super::workflow::CatalogueArgs::default().load()?)
+}
+
+/// Plans the phase that waits for a plan, and goes on.
+fn plan(place: Workplace, json: bool) -> Result<Exit, Error> {
+    let tone = if json { Tone::Json } else { Tone::Plain };
+    let held = place.take("windlass autopilot plan")?;
+    let mut waiting = Vec::new();
+    for known in known::all(&held.journal)?.readable {
+        let meta = Meta::of(&held.journal, &known.id)?;
+        if meta.workflow == NAME && known.run.phase() != Phase::Ended {
+            let unit = known.run.units().find(|unit| {
+                let stage = unit.stage.map(|stage| known.run.workflow().stage(stage).name.clone());
+                stage.as_deref() == Some("find_plan")
+            });
+            waiting.extend(unit.map(|unit| (known.id.clone(), unit.id)));
+        }
+    }
+    let Some((id, unit)) = waiting.pop() else { return Err(Error::NoPlanWanted) };
+    let mut engine = windlass_engine::Engine::resume(&held.journal, id.clone())?;
+    let begun = engine.begun();
+    let wish = Wish::Redo { target: Target::Unit(unit), stage: "skeleton".to_owned() };
+    engine.decide(Input::Control { who: crate::request::who().into(), wish })?;
+    engine.leave(&begun);
+    engine.commit(&mut super::relay::Silent)?;
+    drop(engine);
+    let known: Known = known::open(&held.journal, Some(id.as_str()))?;
+    go_on(&held, known, tone)
+}

@@ -1,0 +1,141 @@
+//! `windlass demo`: autopilot on a small program of its own, without a key, an agent or anything to install.
+
+use std::fs;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use windlass_core::value::Value;
+use windlass_process::{Command, Ending, Env, Spawner, which};
+
+use super::autopilot::start_new;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::face::Tone;
+use crate::render::Output;
+use crate::report::Report;
+use crate::workplace::Workplace;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  windlass demo
+  windlass demo /tmp/look-here
+
+Makes a small repository with a spec of three phases, and lets autopilot build it: real git, real
+checks, real landings. The agent acts out a script, so it costs nothing. One attempt fails its
+check and is mended. In a terminal you are asked whether to go on after each phase; elsewhere a
+policy answers.
+")]
+pub struct DemoArgs {
+    /// Where to make the repository; without it, a new directory among the temporary ones
+    #[arg(value_name = "DIR")]
+    dir: Option<PathBuf>,
+
+    /// Print every entry of the journal as a JSON line, and ask nothing
+    #[arg(long)]
+    json: bool,
+}
+
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("../../../../demo/", $name)))),*]
+    };
+}
+
+const FILES: [(&str, &str); 6] =
+    files!["README.md", "todo", "test.sh", "tests/parses.sh", "docs/spec.md", "script.toml"];
+
+const CONFIG: &str = r#"# What Windlass works with here: an agent that acts out a script, and the project's own tests.
+
+[agents.demo]
+kind   = "scripted"
+script = "script.toml"
+
+[roles]
+default = "demo"
+
+[checks]
+validate = "sh test.sh"
+
+[policies.no-pull-request]
+stage  = "offer_pr"
+answer = "no"
+"#;
+
+/// Where nobody sits, this answers.
+const GO_ON: &str = r#"
+[policies.go-on]
+stage  = "go_on"
+answer = "yes"
+"#;
+
+const SPEC: &str = "docs/spec.md";
+
+pub fn run(args: &DemoArgs, out: &mut Output) -> Result<Exit, Error> {
+    let asked = std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !args.json;
+    let dir = match &args.dir {
+        Some(dir) => dir.clone(),
+        None => std::env::temp_dir().join(format!("windlass-demo-{}", std::process::id())),
+    };
+    if fs::read_dir(&dir).is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(Error::NotEmpty(dir));
+    }
+    let config = if asked { CONFIG.to_owned() } else { format!("{CONFIG}{GO_ON}") };
+    let files = FILES.into_iter().chain([("windlass.toml", config.as_str())]);
+    for (name, text) in files {
+        let path = dir.join(name);
+        let parent = path.parent().unwrap_or(&dir);
+        let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, text));
+        written.map_err(|source| Error::Unwritable { path, source })?;
+    }
+    let dir = dir.canonicalize().map_err(|source| Error::Unreadable { path: dir, source })?;
+    git(&dir)?;
+    out.note(&format!("a repository to look at: {}", dir.display()))?;
+    let tone = if args.json { Tone::Json } else { Tone::Plain };
+    let place = Workplace::find(&dir)?;
+    let held = place.take("windlass demo")?;
+    let inputs = [("spec".to_owned(), Value::text(SPEC))].into();
+    let exit = start_new(&held, SPEC, inputs, None, None, tone)?;
+    drop(held);
+    if args.json {
+        return Ok(exit);
+    }
+    let place = Workplace::find(&dir)?;
+    if let Some(journal) = place.look()?
+        && let Some(run) = journal.runs()?.last()
+    {
+        let known = super::known::open(&journal, Some(run.id.as_str()))?;
+        let report = Report::of(&journal, &known.id, &known.run)?;
+        out.line(&report.markdown())?;
+    }
+    let here = dir.display();
+    out.line(&format!("Look around:\n  cd {here}\n  git log --stat\n  git notes --ref windlass show\n  windlass log --full\n  sh todo help"))?;
+    Ok(exit)
+}
+
+/// A repository with one commit, whatever the person's own settings are.
+fn git(dir: &Path) -> Result<(), Error> {
+    let env = Env::inherited();
+    let program = which("git", &env).ok_or(windlass_repo::GitError::Missing)?;
+    let spawner = Spawner::start()?;
+    let plain = ["-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null"];
+    let steps: [&[&str]; 5] = [
+        &["init", "-q", "-b", "main"],
+        &["config", "user.name", "Windlass Demo"],
+        &["config", "user.email", "demo@example.org"],
+        &["add", "-A"],
+        &["commit", "-q", "-m", "A stub and a spec"],
+    ];
+    for step in steps {
+        let words = plain.iter().chain(step).copied();
+        let command = Command::new(program.clone(), dir).args(words).env(env.clone());
+        let finished = spawner.run(command).map_err(|error| Error::NotTaken(error.to_string()))?;
+        if finished.ending != Ending::Exited(0) {
+            let said = finished.stderr.text().unwrap_or_default();
+            let said = String::from_utf8_lossy(&said).trim().to_owned();
+            return Err(Error::NotTaken(format!("git {} failed: {said}", step[0])));
+        }
+    }
+    Ok(())
+}

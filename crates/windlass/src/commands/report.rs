@@ -1,0 +1,62 @@
+//! `windlass report`: what became of a run, on what evidence, and what it cost.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::known;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::render::Output;
+use crate::report::Report;
+use crate::workplace::Workplace;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  windlass report
+  windlass report autopilot-1 --html --output report.html
+  windlass report --json
+")]
+pub struct ReportArgs {
+    /// The run; without one, the newest
+    #[arg(value_name = "RUN")]
+    run: Option<String>,
+
+    /// As an HTML page instead of Markdown
+    #[arg(long, conflicts_with = "json")]
+    html: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Write it to this file
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub fn run(args: &ReportArgs, out: &mut Output) -> Result<Exit, Error> {
+    let place = Workplace::find(Path::new("."))?;
+    let journal = place.look()?.ok_or(Error::NothingOpen)?;
+    let newest = journal.runs()?.last().map(|run| run.id.as_str().to_owned());
+    let name = args.run.clone().or(newest).ok_or(Error::NothingOpen)?;
+    let known = known::open(&journal, Some(&name))?;
+    let report = Report::of(&journal, &known.id, &known.run)?;
+    let text = if args.json {
+        serde_json::to_string_pretty(&report).map_err(|_| Error::Defect)? + "\n"
+    } else if args.html {
+        report.html()
+    } else {
+        report.markdown()
+    };
+    match &args.output {
+        Some(path) => {
+            std::fs::write(path, text)
+                .map_err(|source| Error::Unwritable { path: path.clone(), source })?;
+            out.line(&format!("wrote {}", path.display()))?;
+        }
+        None => out.bytes(text.as_bytes())?,
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,417 @@
+//! A report of a run: what became of each unit and on what evidence, who decided what, what it cost.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use windlass_core::run::{Run, fold};
+use windlass_engine::EngineError;
+use windlass_engine::date::instant;
+use windlass_engine::entry::{Check, Entry, Note};
+use windlass_journal::{Journal, RunId};
+
+use crate::error::Error;
+use crate::face::status_word;
+use crate::telling::Teller;
+
+/// A report.
+#[derive(Debug, Default, Serialize)]
+pub struct Report {
+    pub run: String,
+    pub workflow: String,
+    pub about: String,
+    pub branch: String,
+    pub outcome: String,
+    pub began: String,
+    pub ended: String,
+    pub minutes: i64,
+    pub cost_usd: f64,
+    pub units: Vec<Unit>,
+    /// What concerns no unit: the run's own stages.
+    pub itself: Unit,
+    /// What was decided, by whom, in order.
+    pub decisions: Vec<Line>,
+    pub waiting: Vec<String>,
+    pub questions: Vec<String>,
+}
+
+/// A unit, or the run itself.
+#[derive(Debug, Default, Serialize)]
+pub struct Unit {
+    pub id: String,
+    pub title: String,
+    pub status: String,
+    pub cost_usd: f64,
+    pub commits: Vec<String>,
+    pub invocations: Vec<Invocation>,
+    pub checks: Vec<CheckLine>,
+    pub told: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Invocation {
+    pub task: Option<String>,
+    pub stage: String,
+    pub role: String,
+    pub agent: String,
+    pub attempt: u32,
+    pub came: String,
+    pub remarks: Vec<String>,
+    pub files: usize,
+}
+
+#[derive(Debug, Serialize)]
+pub struct CheckLine {
+    pub name: String,
+    pub command: Option<String>,
+    pub came: &'static str,
+    pub tree: String,
+    pub output: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Line {
+    pub at: String,
+    pub text: String,
+}
+
+impl Report {
+    /// The report of a run as its journal has it.
+    pub fn of(journal: &Journal, id: &RunId, run: &Run) -> Result<Self, Error> {
+        let mut report = Report {
+            run: id.to_string(),
+            workflow: run.workflow().name.clone(),
+            about: run.workflow().about.clone(),
+            cost_usd: run.purse().settled.cost_micros as f64 / 1e6,
+            outcome: outcome(run),
+            ..Report::default()
+        };
+        for unit in run.units() {
+            report.units.push(Unit {
+                id: unit.id.to_string(),
+                title: unit.title.to_string(),
+                status: status_word(unit.status).to_owned(),
+                cost_usd: unit.purse.settled.cost_micros as f64 / 1e6,
+                ..Unit::default()
+            });
+        }
+        report.questions = run.gates().iter().map(|gate| gate.question.clone()).collect();
+        let mut telling = Telling::new(run);
+        for entry in journal.read(id, 0)? {
+            let entry = Entry::read(&entry?.bytes).map_err(EngineError::from)?;
+            telling.enter(&entry, &mut report)?;
+        }
+        report.began = telling.began.map(instant).unwrap_or_default();
+        report.ended = telling.last.map(instant).unwrap_or_default();
+        report.minutes =
+            telling.began.zip(telling.last).map_or(0, |(from, to)| (to - from) / 60_000);
+        Ok(report)
+    }
+
+    fn unit(&mut self, id: Option<&str>) -> &mut Unit {
+        let at = id.and_then(|id| self.units.iter().position(|unit| unit.id == id));
+        match at {
+            Some(at) => &mut self.units[at],
+            None => &mut self.itself,
+        }
+    }
+
+    /// As Markdown.
+    pub fn markdown(&self) -> String {
+        let mut text = String::new();
+        // Writing to a String cannot fail.
+        let _ = self.write(&mut text);
+        text
+    }
+
+    fn write(&self, text: &mut String) -> std::fmt::Result {
+        writeln!(text, "# {}: {}\n", plain(&self.run), plain(&self.outcome))?;
+        writeln!(text, "{}\n", plain(&self.about))?;
+        writeln!(
+            text,
+            "- Lands on: {}\n- From {} to {} ({} min)\n- Cost: {:.2} dollars\n",
+            plain(&self.branch),
+            self.began,
+            self.ended,
+            self.minutes,
+            self.cost_usd
+        )?;
+        writeln!(text, "| unit | status | commits | attempts | cost |\n|---|---|---|---|---|")?;
+        for unit in &self.units {
+            let commits: Vec<String> = unit.commits.iter().map(|it| short(it)).collect();
+            writeln!(
+                text,
+                "| {}: {} | {} | {} | {} | {:.2} |",
+                plain(&unit.id),
+                plain(&unit.title),
+                plain(&unit.status),
+                commits.join(" "),
+                unit.invocations.len(),
+                unit.cost_usd
+            )?;
+        }
+        for question in &self.questions {
+            writeln!(text, "\n**Waiting for an answer:** {}", plain(question))?;
+        }
+        for waiting in &self.waiting {
+            writeln!(text, "\n**Waits to be taken:** `{}`", waiting.replace('`', "'"))?;
+        }
+        for unit in &self.units {
+            writeln!(text, "\n## {}: {} ({})\n", plain(&unit.id), plain(&unit.title), unit.status)?;
+            unit.write(text)?;
+        }
+        if !self.itself.is_empty() {
+            writeln!(text, "\n## The run itself\n")?;
+            self.itself.write(text)?;
+        }
+        if !self.decisions.is_empty() {
+            writeln!(text, "\n## Decisions\n")?;
+            for line in &self.decisions {
+                writeln!(text, "- {} {}", line.at, plain(&line.text))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// As a page of its own.
+    pub fn html(&self) -> String {
+        use pulldown_cmark::{Event, Options, Parser, html};
+        let markdown = self.markdown();
+        // Nothing that somebody else wrote is markup here.
+        let events = Parser::new_ext(&markdown, Options::ENABLE_TABLES).map(|event| match event {
+            Event::Html(raw) | Event::InlineHtml(raw) => Event::Text(raw),
+            other => other,
+        });
+        let mut body = String::new();
+        html::push_html(&mut body, events);
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n\
+             <style>{STYLE}</style>\n<main>\n{body}</main>\n</html>\n",
+            self.run
+        )
+    }
+}
+
+const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;margin:2rem;color:#222;background:#fff}\
+main{max-width:60rem;margin:auto}table{border-collapse:collapse;width:100%}\
+th,td{border-bottom:1px solid #ccc;padding:.3rem .6rem;text-align:left}code{background:#f3f3f3;padding:0 .2rem}\
+@media(prefers-color-scheme:dark){body{color:#ddd;background:#161616}code{background:#2a2a2a}th,td{border-color:#444}}";
+
+impl Unit {
+    fn is_empty(&self) -> bool {
+        self.invocations.is_empty() && self.checks.is_empty() && self.told.is_empty()
+    }
+
+    fn write(&self, text: &mut String) -> std::fmt::Result {
+        if !self.invocations.is_empty() {
+            writeln!(
+                text,
+                "| stage | role | agent | attempt | came to | files |\n|---|---|---|---|---|---|"
+            )?;
+        }
+        for it in &self.invocations {
+            let task = it.task.as_ref().map_or(String::new(), |task| format!("task {task}: "));
+            let came =
+                it.remarks.iter().fold(it.came.clone(), |came, remark| format!("{came}; {remark}"));
+            writeln!(
+                text,
+                "| {}{} | {} | {} | {} | {} | {} |",
+                plain(&task),
+                plain(&it.stage),
+                plain(&it.role),
+                plain(&it.agent),
+                it.attempt,
+                plain(&came),
+                it.files
+            )?;
+        }
+        if !self.checks.is_empty() {
+            writeln!(
+                text,
+                "\n| check | command | came to | tree | output |\n|---|---|---|---|---|"
+            )?;
+        }
+        for check in &self.checks {
+            writeln!(
+                text,
+                "| {} | {} | {} | {} | {} |",
+                plain(&check.name),
+                plain(check.command.as_deref().unwrap_or("none")),
+                check.came,
+                short(&check.tree),
+                check.output.as_deref().map(short).unwrap_or_default()
+            )?;
+        }
+        for told in &self.told {
+            writeln!(text, "\n> {}", plain(told))?;
+        }
+        Ok(())
+    }
+}
+
+/// What is remembered while a journal is gone through.
+struct Telling {
+    teller: Teller,
+    run: Option<Run>,
+    asked: BTreeMap<u64, (String, String, u32)>,
+    began: Option<i64>,
+    last: Option<i64>,
+}
+
+impl Telling {
+    fn new(run: &Run) -> Self {
+        Telling {
+            teller: Teller::new(run.workflow().clone()),
+            run: None,
+            asked: BTreeMap::new(),
+            began: None,
+            last: None,
+        }
+    }
+
+    fn enter(&mut self, entry: &Entry, report: &mut Report) -> Result<(), Error> {
+        let at = match entry {
+            Entry::Event(recorded) => recorded.at.wall_ms,
+            Entry::Note(noted) => noted.at.wall_ms,
+        };
+        self.began.get_or_insert(at);
+        self.last = Some(at);
+        match entry {
+            Entry::Event(recorded) => {
+                match &mut self.run {
+                    None => {
+                        let first = std::slice::from_ref(&**recorded);
+                        self.run = Some(fold(first).map_err(EngineError::from)?);
+                    }
+                    Some(run) => run.evolve(recorded),
+                }
+                if let Some(run) = &self.run {
+                    let told = self.teller.tell(entry, run);
+                    if is_decision(&recorded.event) {
+                        let lines = told.into_iter().map(|text| Line { at: instant(at), text });
+                        report.decisions.extend(lines);
+                    }
+                }
+            }
+            Entry::Note(noted) => self.note(&noted.note, report),
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, note: &Note, report: &mut Report) {
+        match note {
+            Note::TakenUp { target, .. } => report.branch.clone_from(target),
+            Note::Asked { effect, role, agent, attempt, .. } => {
+                self.asked.insert(effect.0, (role.clone(), agent.clone(), *attempt));
+            }
+            Note::Answered { effect, unit, task, stage, came, remarks, files, .. } => {
+                let asked = self.asked.remove(&effect.0).unwrap_or_default();
+                let (role, agent, attempt) = asked;
+                report.unit(unit.as_deref()).invocations.push(Invocation {
+                    task: task.clone(),
+                    stage: stage.clone(),
+                    role,
+                    agent,
+                    attempt,
+                    came: came.clone(),
+                    remarks: remarks.clone(),
+                    files: files.len(),
+                });
+            }
+            Note::Checked { unit, name, command, came, tree, output, .. } => {
+                report.unit(unit.as_deref()).checks.push(CheckLine {
+                    name: name.clone(),
+                    command: command.clone(),
+                    came: match came {
+                        Check::Pass => "pass",
+                        Check::Fail => "fail",
+                        Check::FailedBefore => "fails on the base as well",
+                        Check::Skipped => "skipped",
+                    },
+                    tree: tree.clone(),
+                    output: output.clone(),
+                });
+            }
+            Note::Landed { unit, commit, waits, .. } => {
+                report.unit(unit.as_deref()).commits.push(commit.clone());
+                match waits {
+                    Some(command) => report.waiting.push(command.clone()),
+                    None => report.waiting.clear(),
+                }
+            }
+            Note::Told { text, .. } if !text.is_empty() => report.itself.told.push(text.clone()),
+            _ => {}
+        }
+    }
+}
+
+fn is_decision(event: &windlass_core::run::Event) -> bool {
+    use windlass_core::run::Event;
+    match event {
+        Event::Asked { policy, .. } => policy.is_some(),
+        Event::Moved(moved) => moved.record.is_some(),
+        Event::Answered { .. }
+        | Event::Overridden { .. }
+        | Event::Redone { .. }
+        | Event::StopAsked { .. }
+        | Event::PauseAsked { .. }
+        | Event::ResumeAsked { .. }
+        | Event::CancelAsked { .. }
+        | Event::CapsRaised { .. } => true,
+        Event::UnitSettled { by, .. } => by.is_some(),
+        _ => false,
+    }
+}
+
+fn outcome(run: &Run) -> String {
+    use windlass_core::run::Standing;
+    match run.standing() {
+        Standing::Ended(outcome) => outcome.name().to_owned(),
+        Standing::Waiting => "waiting for an answer".to_owned(),
+        Standing::Exhausted => "a budget is spent".to_owned(),
+        Standing::Escalated => "needs a person".to_owned(),
+        Standing::Stopped | Standing::Resting => "stopped".to_owned(),
+        Standing::Running | Standing::Parked(_) | Standing::Stuck => "under way".to_owned(),
+    }
+}
+
+/// Somebody else's text, on one line and without any markup.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    for letter in crate::render::clean(text).chars() {
+        if matches!(letter, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' | '&')
+        {
+            plain.push('\\');
+        }
+        plain.push(letter);
+    }
+    plain
+}
+
+fn short(digest: &str) -> String {
+    format!("`{}`", &digest[..digest.len().min(10)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_somebody_else_wrote_is_no_markup() {
+        let mut report = Report { run: "r".into(), outcome: "done".into(), ..Report::default() };
+        report.units.push(Unit {
+            id: "1".into(),
+            title: "<script>alert(1)</script> | **x** [y](z)\n# h".into(),
+            ..Unit::default()
+        });
+        let html = report.html();
+        assert!(!html.contains("<script>alert") && !html.contains("<strong>x"), "{html}");
+        assert!(
+            html.contains("&lt;script&gt;alert(1)&lt;/script&gt; | **x** [y](z) # h"),
+            "{html}"
+        );
+        // The table has its columns, whatever a title holds.
+        assert!(html.contains("<td>0.00</td>"), "{html}");
+    }
+}
