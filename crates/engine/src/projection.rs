@@ -55,6 +55,18 @@ impl Projection {
         Ok(aside)
     }
 
+    /// Writes a file that a person may change: theirs stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn offer(&mut self, path: &str, text: &str) -> Result<(), Trouble> {
+        match self.files.text(path)? {
+            Some(there) if !self.is_ours(path, &there) => Ok(()),
+            _ => self.put(path, text).map(drop),
+        }
+    }
+
     /// Keeps a file of somebody else's under another name.
     ///
     /// # Errors
@@ -105,6 +117,12 @@ mod tests {
         assert_eq!(aside.as_deref(), Some("a/state.json.aside-1"));
         assert_eq!(files.text("a/state.json.aside-1").unwrap().unwrap(), "edited by Ada");
         assert_eq!(files.text("a/state.json").unwrap().unwrap(), "three");
+        again().offer("a/plan.md", "ours").unwrap();
+        again().offer("a/plan.md", "ours, later").unwrap();
+        assert_eq!(files.text("a/plan.md").unwrap().unwrap(), "ours, later");
+        files.write("a/plan.md", "theirs").unwrap();
+        again().offer("a/plan.md", "ours again").unwrap();
+        assert_eq!(files.text("a/plan.md").unwrap().unwrap(), "theirs");
         files.write("a/state.json", "edited again").unwrap();
         let aside = again().put("a/state.json", "three").unwrap();
         assert_eq!(aside.as_deref(), Some("a/state.json.aside-2"));

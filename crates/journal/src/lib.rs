@@ -42,7 +42,7 @@ pub use chain::{Hash, NotAHash};
 pub use error::{BlobFlaw, ChainFlaw, Error};
 pub use journal::{Access, DATABASE, Journal};
 pub use lock::{Held, Holder, Lock, TakeError};
-pub use place::{PlaceError, Repository, StateDir, Surroundings, room};
+pub use place::{PlaceError, Repository, StateDir, Surroundings, is_read_only, room};
 pub use read::{EVENT_BYTES_MAX, Entries, Entry};
 pub use recover::{Prefix, SetAside, set_aside};
 pub use run::{BadRunId, Head, META_BYTES_MAX, RunId, RunInfo};

@@ -197,6 +197,12 @@ pub fn room(dir: &Path) -> Option<u64> {
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
+/// Whether nothing may be written where this directory is.
+pub fn is_read_only(dir: &Path) -> bool {
+    use rustix::fs::{StatVfsMountFlags, statvfs};
+    statvfs(dir).is_ok_and(|disk| disk.f_flag.contains(StatVfsMountFlags::RDONLY))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -53,7 +53,12 @@ pub enum Error {
 
     /// A run met something that is neither an agent's doing nor the work's.
     #[error("{run} is paused: {cause}")]
-    Paused { run: String, cause: Box<Error>, full: Option<PathBuf> },
+    Paused { run: String, cause: Box<Error> },
+
+    /// What went wrong, where the disk explains it: git and SQLite say so in many ways, or only that they could not
+    /// write.
+    #[error("{cause}")]
+    Disk { cause: Box<Error>, dir: PathBuf, is_full: bool },
 
     #[error("{0} is over")]
     Over(String),
@@ -217,6 +222,7 @@ impl Error {
             | Self::Engine(_)
             | Self::Trouble(_)
             | Self::Paused { .. }
+            | Self::Disk { .. }
             | Self::Journal(_)
             | Self::Place(_)
             | Self::Serve(_)
@@ -322,16 +328,17 @@ impl Error {
             Self::Config(bad) => bad.help.clone(),
             Self::Held(_) => Some("`windlass status` tells what it is doing".to_owned()),
             Self::Defect => Some("please report it".to_owned()),
-            Self::Paused { run, cause, full } => {
-                let first = match full {
-                    Some(full) => {
-                        format!("the disk that holds {} is full: make room", full.display())
-                    }
-                    None => cause.hint().unwrap_or("see to that".to_owned()),
-                };
+            Self::Paused { run, cause } => {
+                let first = cause.hint().unwrap_or("see to that".to_owned());
                 Some(format!(
                     "{first}, then `windlass resume {run}`; nothing that was done is lost"
                 ))
+            }
+            Self::Disk { dir, is_full: true, .. } => {
+                Some(format!("the disk that holds {} is full: make room", dir.display()))
+            }
+            Self::Disk { dir, .. } => {
+                Some(format!("the disk that holds {} is read-only: make it writable", dir.display()))
             }
             Self::Unsound { .. }
             | Self::Unreadable { .. }

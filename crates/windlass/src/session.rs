@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
@@ -17,7 +16,7 @@ use windlass_engine::gate;
 use windlass_engine::hands::Workers;
 use windlass_engine::message::{Face, Message, Patience};
 use windlass_engine::{Engine, Left};
-use windlass_journal::{Journal, RunId, Server, room};
+use windlass_journal::{Journal, RunId, Server};
 
 use crate::clerks::{self, Meta};
 use crate::error::Error;
@@ -33,9 +32,6 @@ pub enum Beginning {
     /// With one that was left.
     Again { id: RunId },
 }
-
-/// A disk with less room than this is full: git and SQLite say so in many ways, or only that they could not write.
-const TIGHT: u64 = 1 << 20;
 
 /// Drives a run until nothing more can be done.
 pub fn go(
@@ -56,11 +52,9 @@ pub fn go(
             (id, engine, false)
         }
     };
-    drive(held, prepared, catalogue, &id, engine, fresh, tone).map_err(|cause| {
-        let places = [held.dir.as_path(), held.repository.top()];
-        let full = places.into_iter().find(|dir| room(dir).is_some_and(|room| room < TIGHT));
-        let full = full.map(Path::to_owned);
-        Error::Paused { run: id.to_string(), cause: Box::new(cause), full }
+    drive(held, prepared, catalogue, &id, engine, fresh, tone).map_err(|cause| Error::Paused {
+        run: id.to_string(),
+        cause: Box::new(held.explained(cause)),
     })
 }
 

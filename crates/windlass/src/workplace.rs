@@ -24,7 +24,9 @@ use windlass_engine::message::Message;
 use windlass_engine::role::Role;
 use windlass_engine::setup::Setup;
 use windlass_engine::shop::{GitRun, LaneTable, Shop};
-use windlass_journal::{Holder, Journal, Lock, RunId, StateDir, Surroundings, TakeError};
+use windlass_journal::{
+    Holder, Journal, Lock, RunId, StateDir, Surroundings, TakeError, is_read_only, room,
+};
 use windlass_process::{Ledger, Spawner, ledger};
 use windlass_repo::{Branch, Git, Host, Oid, RepoError, Repository, Settings, Store, When};
 use windlass_sources::{Reader, tasks::Tasks};
@@ -40,6 +42,9 @@ const ROLES: &str = ".windlass/roles";
 
 /// What can be read so far.
 const READERS: [&str; 1] = ["tasks"];
+
+/// A disk with less room than this is full.
+const TIGHT: u64 = 1 << 20;
 
 /// How long a process has between being asked to end and being ended.
 const GRACE: Duration = Duration::from_secs(5);
@@ -143,8 +148,31 @@ struct Parts {
 }
 
 impl Held {
+    /// What went wrong, together with the disk that explains it, if one does.
+    pub fn explained(&self, cause: Error) -> Error {
+        let places = [self.dir.as_path(), self.repository.top()];
+        let is_full = |dir: &Path| room(dir).is_some_and(|room| room < TIGHT);
+        let flawed = places.into_iter().find(|dir| is_full(dir) || is_read_only(dir));
+        match flawed {
+            Some(dir) => {
+                let (dir, is_full) = (dir.to_owned(), is_full(dir));
+                Error::Disk { cause: Box::new(cause), dir, is_full }
+            }
+            None => cause,
+        }
+    }
+
     /// Reads the configuration of the base commit and gets everything ready that a run needs.
     pub fn prepare(&self, target: Option<&str>) -> Result<Prepared, Error> {
+        self.made_ready(target).map_err(|cause| match cause {
+            trouble @ (Error::Repo(_) | Error::Git(_) | Error::Journal(_)) => {
+                self.explained(trouble)
+            }
+            other => other,
+        })
+    }
+
+    fn made_ready(&self, target: Option<&str>) -> Result<Prepared, Error> {
         // The configuration names the files that lanes need, so it is read with a store that knows of none.
         let looking = Store::open(self.repository.clone(), &self.dir, Settings::default())?;
         looking.recover()?;

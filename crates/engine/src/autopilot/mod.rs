@@ -61,7 +61,9 @@ impl Autopilot {
             rigor: text("rigor"),
             review_plans: input("review_plans") == Some(Value::Flag(true)),
             starting_commit: starting_commit.to_owned(),
-            session: Mutex::new(Session::new()),
+            session: Mutex::new(Session::new(
+                input("review_plans") == Some(Value::Flag(true)) || text("rigor") == "thorough",
+            )),
             projection: Mutex::new(Projection::into(files.clone(), state.join("projected.json"))),
             said: Mutex::default(),
             files,
@@ -209,7 +211,13 @@ impl Autopilot {
     pub fn project(&self) {
         let mut projection = lock(&self.projection);
         for (path, text) in self.projections() {
-            match projection.put(&path, &text) {
+            // A plan is also a person's: what they make of it stands.
+            let put = if path.starts_with(PLANS) {
+                projection.offer(&path, &text).map(|()| None)
+            } else {
+                projection.put(&path, &text)
+            };
+            match put {
                 Ok(None) => {}
                 Ok(Some(aside)) => self.says(format!(
                     "{path} is written from the journal: what somebody else wrote there is now in {aside}"

@@ -38,6 +38,8 @@ pub struct Session {
     pub now_ms: i64,
     /// Papers by path.
     pub papers: BTreeMap<String, Arc<[u8]>>,
+    /// Every plan is to be reviewed.
+    review_plans: bool,
     /// Plans that roles of this run wrote.
     pub made: BTreeSet<String>,
     /// Retries over all phases.
@@ -107,6 +109,8 @@ pub struct Task {
 
 #[derive(Clone, Debug, Default)]
 struct Place {
+    /// It is the unit's own frame: where that is left, the phase is over.
+    own: bool,
     unit: Option<String>,
     task: Option<String>,
     stage: String,
@@ -115,8 +119,9 @@ struct Place {
 
 impl Session {
     /// A session before its first entry.
-    pub fn new() -> Self {
+    pub fn new(review_plans: bool) -> Self {
         Session {
+            review_plans,
             state: "INIT".to_owned(),
             final_status: "pending".to_owned(),
             ..Session::default()
@@ -213,7 +218,7 @@ impl Session {
                         phase.status = "in_progress".to_owned();
                     }
                 }
-                self.frames.insert(*frame, Place { unit: id, ..Place::default() });
+                self.frames.insert(*frame, Place { own: true, unit: id, ..Place::default() });
             }
             Event::Opened { frame, parent, .. } => {
                 let unit = parent.and_then(|parent| self.frames.get(&parent)?.unit.clone());
@@ -240,6 +245,9 @@ impl Session {
             }
             Event::Asked { gate, frame, policy, .. } => {
                 self.gates.insert(*gate, *frame);
+                if let Some(child) = run.gate(*gate).and_then(|gate| gate.child) {
+                    self.began(*frame, &child);
+                }
                 if let Some(record) = policy.as_ref().and_then(|policy| policy.record.as_deref()) {
                     self.decided(*frame, record, None);
                 }
@@ -292,7 +300,7 @@ impl Session {
             }
             Event::UnitSettled { unit, how, .. } => {
                 let id = run.units().nth(unit.0 as usize).map(|unit| unit.id.to_string());
-                self.left(&Place { unit: id, ..Place::default() }, *how);
+                self.left(&Place { own: true, unit: id, ..Place::default() }, *how);
             }
             Event::Ended { outcome } => {
                 self.ended = Some(*outcome);
@@ -397,6 +405,9 @@ impl Session {
             }
             return;
         }
+        if !place.own {
+            return;
+        }
         let now = self.now_ms;
         if let Some(phase) = self.phase_mut(place.unit.as_deref()) {
             phase.status = match how {
@@ -427,7 +438,7 @@ impl Session {
         if place.stage == "approve_plan"
             && let Some(phase) = at.map(|at| &self.phases[at])
         {
-            decision["signals"] = phase.signals(record);
+            decision["signals"] = phase.signals(self.review_plans);
         }
         if let Some(rationale) = rationale {
             decision["rationale"] = json!(rationale);
@@ -475,9 +486,9 @@ impl Phase {
     }
 
     /// What its plan was approved on.
-    pub fn signals(&self, _record: &str) -> Json {
+    pub fn signals(&self, review_plans: bool) -> Json {
         json!({
-            "reviewPlans": false,
+            "reviewPlans": review_plans,
             "highComplexity": self.complexity,
             "complexityOverride": self.complexity_override,
             "plannerConcerns": self.concerns,

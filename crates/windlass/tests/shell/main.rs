@@ -3,8 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod answers;
+mod autopilot;
 mod bad_input;
 mod crashes;
+mod pilot;
 mod runs;
 mod scratch;
 mod surprises;

@@ -67,11 +67,20 @@ impl Disks {
         Place::on_disk(&self.beside, &self.all)
     }
 
-    fn break_it(&self, fault: Fault) {
+    /// Whether it is broken now. While somebody writes a file, its disk cannot be made read-only.
+    fn break_it(&self, fault: Fault) -> bool {
         match fault {
             Fault::Full => [&self.all, &self.repo].into_iter().for_each(|dir| fill(dir)),
-            Fault::ReadOnly => mount(&["-o", "remount,ro", self.repo.to_str().unwrap()]),
+            Fault::ReadOnly => {
+                let args = ["-o", "remount,ro", self.repo.to_str().unwrap()];
+                let (code, said) = ended(Command::new("mount").args(args).output().unwrap());
+                if said.contains("busy") {
+                    return false;
+                }
+                assert_eq!(code, Some(0), "mount {args:?}: {said}");
+            }
         }
+        true
     }
 
     fn mend(&self, fault: Fault) {
@@ -89,17 +98,17 @@ impl Disks {
     fn told_with(&self, whole: &Seen, fault: Fault, at: usize) -> Option<String> {
         let place = self.clear();
         fs::write(self.repo.join(".git/info/exclude"), FILLER).unwrap();
-        let mut point = 0;
+        let (mut point, mut broken) = (0, false);
         let (code, said) =
             stopping(&mut place.start(), &self.beside.join("socket"), |thread, step, side| {
                 if writes(fault, &thread, &step, &side) {
-                    if point == at {
-                        self.break_it(fault);
+                    if point >= at && !broken {
+                        broken = self.break_it(fault);
                     }
                     point += 1;
                 }
             });
-        if point > at {
+        if broken {
             self.mend(fault);
         }
         // It may have been all but over by then: that is fine too.
@@ -109,6 +118,9 @@ impl Disks {
                 let names_it = ["full", "No space", "Read-only", "read-only"];
                 // Without a run there is nothing to resume yet.
                 let next = said.contains("windlass resume storm-1") || place.entries().is_empty();
+                // What to do is said, and not only what git was told.
+                let next =
+                    next && ["make room", "make it writable"].iter().any(|it| said.contains(it));
                 let clear = names_it.iter().any(|word| said.contains(word)) && next;
                 (!clear || said.contains("panicked")).then(|| format!("unclear: {said}"))
             }
