@@ -39,32 +39,23 @@ pub fn put(work: &Path, papers: &BTreeMap<String, Arc<[u8]>>) -> Result<(), Trou
     Ok(())
 }
 
-/// Collects what is in these places, and puts the lane back to what the commit has there.
-pub fn collect(
-    store: &Store,
-    work: &Path,
-    held: &Oid,
-    places: &[String],
-) -> Result<Collected, Trouble> {
+/// Makes the directories that files are to be written into: a role need not know that they are not there yet.
+pub fn make_room<'p>(work: &Path, paths: impl Iterator<Item = &'p str>) -> Result<(), Trouble> {
+    for path in paths {
+        let parent = Path::new(path).parent().unwrap_or(Path::new(""));
+        open(work)?.make_directories(parent).map_err(trouble)?;
+    }
+    Ok(())
+}
+
+/// What is in these places.
+pub fn gather(work: &Path, places: &[String]) -> Result<Collected, Trouble> {
     let mut found = Collected::default();
     if places.is_empty() {
         return Ok(found);
     }
     let root = open(work)?;
-    let mut paths = Vec::new();
-    for place in places {
-        if let Some(link) = link_above(work, place) {
-            // Nothing of the session lies beyond a link, and the link is no part of the work.
-            fs::remove_file(work.join(&link))
-                .map_err(|error| Trouble::io("remove", &link, &error))?;
-            found.remarks.push(format!("{} was made a link: removed", link.display()));
-            continue;
-        }
-        walk(work, place, &mut paths);
-    }
-    paths.sort();
-    paths.dedup();
-    for path in paths {
+    for path in paths(work, places) {
         if found.papers.len() >= PAPERS_MAX {
             found
                 .remarks
@@ -73,10 +64,28 @@ pub fn collect(
         }
         match root.read(&path, BYTES_MAX) {
             Ok(bytes) => {
-                found.papers.insert(path.clone(), bytes);
+                found.papers.insert(path, bytes);
             }
             Err(error) => found.remarks.push(format!("not kept: {error}")),
         }
+    }
+    Ok(found)
+}
+
+/// Puts a lane back to what a commit has in these places.
+pub fn clear(store: &Store, work: &Path, held: &Oid, places: &[String]) -> Result<(), Trouble> {
+    if places.is_empty() {
+        return Ok(());
+    }
+    for place in places {
+        if let Some(link) = link_above(work, place) {
+            // Nothing of the session lies beyond a link, and the link is no part of the work.
+            fs::remove_file(work.join(&link))
+                .map_err(|error| Trouble::io("remove", &link, &error))?;
+        }
+    }
+    let root = open(work)?;
+    for path in paths(work, places) {
         match store.file_at(held, Path::new(&path))? {
             Some(bytes) => root.replace(&path, &bytes).map_err(trouble)?,
             None => root.remove(&path).map_err(trouble)?,
@@ -84,8 +93,23 @@ pub fn collect(
     }
     for place in places {
         remove_empty(&work.join(place));
+        // And those above a paper, as far as they held nothing else.
+        for above in Path::new(place).ancestors().skip(1).filter(|it| !it.as_os_str().is_empty()) {
+            let _ = fs::remove_dir(work.join(above));
+        }
     }
-    Ok(found)
+    Ok(())
+}
+
+/// The files in these places, each once.
+fn paths(work: &Path, places: &[String]) -> Vec<String> {
+    let mut paths = Vec::new();
+    for place in places.iter().filter(|place| link_above(work, place).is_none()) {
+        walk(work, place, &mut paths);
+    }
+    paths.sort();
+    paths.dedup();
+    paths
 }
 
 fn open(work: &Path) -> Result<Root, Trouble> {

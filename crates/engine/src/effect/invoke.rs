@@ -75,6 +75,7 @@ pub(super) fn invoke(
     }
     visit.put_back(edits)?;
     papers::put(&lane.work, &shop.clerk.papers())?;
+    papers::make_room(&lane.work, visit.writes.iter().map(|(_, path)| path.as_str()))?;
     let text = shop.setup.mask.text(&prompt::prompt(&standing, &task));
     let asked = Note::Asked {
         effect: job.id,
@@ -101,7 +102,9 @@ pub(super) fn invoke(
         };
         heard = heard.repaired(again);
     }
-    let kept = Kept::of(heard);
+    // The session's papers lie on the desk before they are taken out of the lane: whoever goes on after a crash finds
+    // them in one place or the other.
+    let kept = visit.gathered(Kept::of(heard))?;
     let desk = shop.desk()?;
     kept.write(&desk.path, job.id)?;
     // Nobody else gets the desk before the journal has what lies there.
@@ -216,8 +219,9 @@ impl Visit<'_> {
     fn report(&self, kept: Kept, edits: bool) -> Result<Done, Trouble> {
         let at = when(self.job.effect.since);
         let label = format!("{} {}", self.job.effect.name, self.job.id.0);
-        let mut kept = kept;
-        let papers = self.collect(&mut kept)?;
+        let held = self.job.held.as_ref().unwrap_or(&self.lane.base);
+        papers::clear(&self.shop.store, &self.lane.work, held, &self.places())?;
+        let papers = self.papers(&kept);
         let mut snapshot = self.shop.store.snapshot(self.lane, &label, at)?;
         let mut remarks = kept.remarks.clone();
         remarks.extend(snapshot_remarks(&snapshot));
@@ -267,14 +271,15 @@ impl Visit<'_> {
         Ok(Done { report, paper, desk: None })
     }
 
-    /// Collects the session's papers before the lane is recorded. A promise that was not kept is a failure, whatever
-    /// the role says.
-    fn collect(&self, kept: &mut Kept) -> Result<Paper, Trouble> {
-        let clerk = &self.shop.clerk;
-        let held = self.job.held.as_ref().unwrap_or(&self.lane.base);
-        let mut places = clerk.apart();
-        places.extend(self.writes.iter().map(|(_, path)| path.clone()));
-        let found = papers::collect(&self.shop.store, &self.lane.work, held, &places)?;
+    /// Where the session's papers are in the lane.
+    fn places(&self) -> Vec<String> {
+        let promised = self.writes.iter().map(|(_, path)| path.clone());
+        self.shop.clerk.apart().into_iter().chain(promised).collect()
+    }
+
+    /// An answer with the papers that came with it. A promise that was not kept is a failure, whatever the role says.
+    fn gathered(&self, mut kept: Kept) -> Result<Kept, Trouble> {
+        let found = papers::gather(&self.lane.work, &self.places())?;
         kept.remarks.extend(found.remarks);
         if kept.verdict.is_some() {
             let missing = self.writes.iter().filter(|(_, path)| {
@@ -286,18 +291,25 @@ impl Visit<'_> {
                 (kept.verdict, kept.mishap) = (None, Some(Mishap::NoOutput));
             }
         }
-        let known = clerk.papers();
+        let mask = &self.shop.setup.mask;
+        kept.papers =
+            found.papers.into_iter().map(|(path, bytes)| (path, mask.bytes(bytes))).collect();
+        Ok(kept)
+    }
+
+    /// The papers that are new, or not as they were.
+    fn papers(&self, kept: &Kept) -> Paper {
+        let known = self.shop.clerk.papers();
         let mut paper = Paper::default();
-        let effect = self.job.id;
-        for (path, bytes) in found.papers {
-            let bytes = self.shop.setup.mask.bytes(bytes);
-            if known.get(&path).is_none_or(|own| **own != *bytes) {
-                let holds = Some(BlobId::of(&bytes).to_string());
+        for (path, bytes) in &kept.papers {
+            if known.get(path).is_none_or(|own| **own != **bytes) {
+                let holds = Some(BlobId::of(bytes).to_string());
+                let (effect, path) = (self.job.id, path.clone());
                 paper.notes.push(Note::Paper { effect, path, holds });
-                paper.blobs.push(bytes);
+                paper.blobs.push(bytes.clone());
             }
         }
-        Ok(paper)
+        paper
     }
 
     /// Nobody knows what became of it: what it did to the lane is kept under a ref, and the lane goes back to where
@@ -360,6 +372,8 @@ struct Kept {
     ended: String,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
+    /// The session's papers, by path.
+    papers: std::collections::BTreeMap<String, Vec<u8>>,
 }
 
 impl Kept {
@@ -379,6 +393,7 @@ impl Kept {
             ended: heard.ended,
             stdout: heard.stdout,
             stderr: heard.stderr,
+            papers: Default::default(),
         }
     }
 
@@ -455,6 +470,7 @@ mod tests {
             ended: "exited with 0".into(),
             stdout: said.into(),
             stderr: Vec::new(),
+            papers: Default::default(),
         }
     }
 

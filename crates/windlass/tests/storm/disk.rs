@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::copies::stopping;
-use crate::place::{Place, Seen, ended};
+use crate::place::{Place, Seen, Tale, ended};
 use crate::results::Results;
 use crate::{Dice, part};
 
@@ -64,7 +64,7 @@ impl Disks {
                 }
             }
         }
-        Place::on_disk(&self.beside, &self.all)
+        Place::on_disk(Tale::Tasks, &self.beside, &self.all)
     }
 
     /// Whether it is broken now. While somebody writes a file, its disk cannot be made read-only.

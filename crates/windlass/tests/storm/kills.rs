@@ -3,7 +3,7 @@
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use crate::place::{Place, Seen};
+use crate::place::{Place, Seen, Tale};
 use crate::results::{self, Results};
 use crate::{Dice, part, whole};
 
@@ -14,10 +14,10 @@ const KILLS: u32 = 5;
 const SPAN_MS: usize = 3_000;
 
 /// Tells a story, kills it now and then, and says what was wrong with how it ended.
-fn killed(whole: &Seen, seed: u64) -> Option<String> {
+fn killed(tale: Tale, whole: &Seen, seed: u64) -> Option<String> {
     let mut dice = Dice::new(seed);
     let dir = tempfile::tempdir().unwrap();
-    let place = Place::new(&dir.path().join("place"));
+    let place = Place::new(tale, &dir.path().join("place"));
     let mut kills = 0;
     let finished = place.finish_with(|command| {
         if kills == KILLS {
@@ -53,9 +53,18 @@ mod slow {
 
     #[test]
     fn a_few_stories_that_are_killed_come_to_the_same() {
-        let whole = whole();
-        for seed in 1..=2 {
-            assert_eq!(killed(&whole, seed), None, "seed {seed}");
+        few(Tale::Tasks, 2);
+    }
+
+    #[test]
+    fn a_story_of_autopilot_that_is_killed_comes_to_the_same() {
+        few(Tale::Spec, 1);
+    }
+
+    fn few(tale: Tale, count: u64) {
+        let whole = whole(tale);
+        for seed in 1..=count {
+            assert_eq!(killed(tale, &whole, seed), None, "seed {seed}");
         }
     }
 
@@ -63,8 +72,9 @@ mod slow {
     #[ignore = "takes long: scripts/storm"]
     fn five_hundred_kills_come_to_the_same() {
         let (part, parts) = part();
-        let mut results = Results::open(&format!("kills-{part}-of-{parts}"));
-        let whole = whole();
+        let tale = Tale::asked_for();
+        let mut results = Results::open(&format!("{}kills-{part}-of-{parts}", tale.prefix()));
+        let whole = whole(tale);
         let mut wrong = Vec::new();
         // `WINDLASS_STORM_KILLS=5000` goes on with further seeds.
         let kills: usize =
@@ -72,7 +82,7 @@ mod slow {
         for seed in (1..=kills / KILLS as usize).filter(|seed| seed % parts == part) {
             let point = format!("{seed} seed");
             if !results.has(&point) {
-                let found = killed(&whole, seed as u64);
+                let found = killed(tale, &whole, seed as u64);
                 results.add(&point, found.as_deref(), &[]);
                 wrong.extend(found.map(|found| format!("seed {seed}: {found}")));
             }

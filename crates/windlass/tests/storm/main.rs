@@ -46,9 +46,9 @@ pub fn part() -> (usize, usize) {
 }
 
 /// The story as it is when nothing cuts it off.
-pub fn whole() -> place::Seen {
+pub fn whole(tale: place::Tale) -> place::Seen {
     let dir = tempfile::tempdir().unwrap();
-    let place = place::Place::new(&dir.path().join("place"));
+    let place = place::Place::new(tale, &dir.path().join("place"));
     place.finish().unwrap();
     place.seen()
 }

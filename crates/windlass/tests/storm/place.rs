@@ -14,6 +14,108 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
+/// What is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tale {
+    /// Tasks from a file, by a workflow of its own.
+    Tasks,
+    /// A spec of two phases, by autopilot: a retry, a checkpoint, a concern, blocking findings, a moved base, a conflict, a
+    /// final review that is mended.
+    Spec,
+}
+
+impl Tale {
+    /// The one that `WINDLASS_STORM_TALE` asks for.
+    pub fn asked_for() -> Tale {
+        match std::env::var("WINDLASS_STORM_TALE").as_deref() {
+            Ok("spec") => Tale::Spec,
+            Ok("tasks") | Err(_) => Tale::Tasks,
+            Ok(other) => panic!("no such tale: {other}"),
+        }
+    }
+
+    /// What files of results are called after it.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Tale::Tasks => "",
+            Tale::Spec => "spec-",
+        }
+    }
+
+    fn agent(self) -> &'static str {
+        match self {
+            Tale::Tasks => AGENT,
+            Tale::Spec => PILOT,
+        }
+    }
+
+    fn config(self) -> String {
+        match self {
+            Tale::Tasks => CONFIG.to_owned(),
+            Tale::Spec => format!("{}{POLICIES}", CONFIG.replace("test = 'sh", "validate = 'sh")),
+        }
+    }
+}
+
+const SPEC: &str = "# Things\n\n## Implementation Order\n\n### Phase 1: Alpha\n<!-- complexity: low -->\n\n### Phase 2: Beta\n";
+
+const POLICIES: &str = "[policies.no-pr]\nstage = 'offer_pr'\nanswer = 'no'\n";
+
+/// Who works for autopilot.
+const PILOT: &str = r#"#!/bin/bash
+cat > /dev/null
+here="$(dirname "$0")"
+echo "$WINDLASS_ROLE $WINDLASS_UNIT $WINDLASS_TASK $WINDLASS_ATTEMPT" >> "$here/tally"
+person() {
+  exec 3<> "/dev/tcp/127.0.0.1/$(cat "$here/port")"
+  echo "$1" >&3
+  read -r _ <&3
+}
+session=.harness/sessions/spec
+more=
+case "$WINDLASS_ROLE" in
+  planner)
+    verdict=planned
+    concerns='[]'
+    if [ "$WINDLASS_UNIT" = 1 ]; then
+      printf '### Task 1: Write
+
+### Task 2: Show [checkpoint:human-verify]
+' > "$WINDLASS_FILE_PLAN"
+    else
+      printf '### Task 1: Clash
+' > "$WINDLASS_FILE_PLAN"
+      concerns='["it may clash"]'
+    fi
+    echo '{"fromSkill":"harness-planning","concerns":'"$concerns"'}' > "$WINDLASS_FILE_HANDOFF_JSON"
+    ;;
+  task-executor)
+    verdict=done
+    case "$WINDLASS_UNIT:$WINDLASS_TASK:$WINDLASS_ATTEMPT" in
+      1:1:1) echo bad > one.txt ;;
+      1:1:*) echo good > one.txt; mkdir -p $session; echo '- [outcome:gotcha] bad is not good' > $session/learnings.md ;;
+      1:2:*) echo good > two.txt ;;
+      2:1:*) echo ours > clash.txt ;;
+      2:*) echo good > mended.txt ;;
+      *) echo good > final.txt ;;
+    esac
+    ;;
+  conflict-resolver) verdict=resolved; echo both > clash.txt ;;
+  verifier) verdict=pass ;;
+  code-reviewer)
+    verdict=clear
+    block() { verdict=blocking; more=',"blocking_count":1,"blockers":[{"id":"b'"$1"'","title":"mend it"}]'; }
+    case "$WINDLASS_UNIT:$WINDLASS_ATTEMPT" in
+      1:1) person late ;;
+      2:1) block 1 ;;
+      2:2) person clash ;;
+      :1) block 2 ;;
+    esac
+    ;;
+esac
+echo '{"verdict":"'"$verdict"'","cost_usd":0.01,"tokens":10'"$more"'}'
+"#;
+
 const TASKS: [(&str, bool); 5] =
     [("first", true), ("again", false), ("clash", false), ("late", false), ("broken", false)];
 
@@ -55,6 +157,7 @@ const TEST: &str = "! grep -qsE 'bad|half|^[<>=]{7}' *.txt\n";
 
 /// The place.
 pub struct Place {
+    tale: Tale,
     /// Where the agent is, and its tally.
     pub dir: PathBuf,
     /// Where the repository and the state are: the same directory, unless a test is about its disk.
@@ -63,13 +166,13 @@ pub struct Place {
 
 impl Place {
     /// Sets the scene in an empty directory.
-    pub fn new(dir: &Path) -> Place {
-        Place::on_disk(dir, dir)
+    pub fn new(tale: Tale, dir: &Path) -> Place {
+        Place::on_disk(tale, dir, dir)
     }
 
     /// Sets the scene in an empty directory, with the repository and the state below another one.
-    pub fn on_disk(dir: &Path, disk: &Path) -> Place {
-        let place = Place { dir: dir.to_owned(), disk: disk.to_owned() };
+    pub fn on_disk(tale: Tale, dir: &Path, disk: &Path) -> Place {
+        let place = Place { tale, dir: dir.to_owned(), disk: disk.to_owned() };
         let repo = place.repo();
         fs::create_dir_all(dir).unwrap();
         fs::create_dir_all(&repo).unwrap();
@@ -85,12 +188,15 @@ impl Place {
             .collect();
         fs::write(repo.join("tasks.toml"), tasks).unwrap();
         fs::write(repo.join("test.sh"), TEST).unwrap();
+        if tale == Tale::Spec {
+            fs::write(repo.join("spec.md"), SPEC).unwrap();
+        }
         fs::write(repo.join("notes.md"), "one\n").unwrap();
         fs::write(repo.join("staged.md"), "one\n").unwrap();
         let agent = dir.join("stand-in");
-        fs::write(&agent, AGENT).unwrap();
+        fs::write(&agent, tale.agent()).unwrap();
         fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
-        fs::write(repo.join("windlass.toml"), CONFIG).unwrap();
+        fs::write(repo.join("windlass.toml"), tale.config()).unwrap();
         place.git(&["add", "-A"]);
         place.git(&["commit", "-qm", "Start"]);
         // The person has things lying about, of every kind.
@@ -108,7 +214,9 @@ impl Place {
 
     /// A copy of the whole directory that was put in its place.
     pub fn put_back(dir: &Path) -> Place {
-        let place = Place { dir: dir.to_owned(), disk: dir.to_owned() };
+        let spec = dir.join("repo/spec.md").exists();
+        let tale = if spec { Tale::Spec } else { Tale::Tasks };
+        let place = Place { tale, dir: dir.to_owned(), disk: dir.to_owned() };
         place.person_sits_here();
         place
     }
@@ -153,15 +261,21 @@ impl Place {
     }
 
     pub fn start(&self) -> Command {
-        self.windlass(&["run", "flow.toml", "--catalogue", "catalogue.toml"])
+        match self.tale {
+            Tale::Tasks => self.windlass(&["run", "flow.toml", "--catalogue", "catalogue.toml"]),
+            Tale::Spec => self.windlass(&["autopilot", "spec.md"]),
+        }
     }
 
-    /// The open question, if there is one.
-    pub fn question(&self) -> Option<String> {
+    /// The answer to the open question, if there is one.
+    pub fn answer(&self) -> Option<Command> {
         let output = self.windlass(&["gates", "--json"]).output().unwrap();
         let gates: Value = serde_json::from_slice(&output.stdout).ok()?;
         let gate = gates["gates"].as_array()?.first()?;
-        Some(gate["id"].as_str()?.to_owned())
+        let offered = gate["options"].as_array()?.iter().filter_map(|it| it["key"].as_str());
+        let offered: Vec<&str> = offered.collect();
+        let key = ["yes", "confirmed", "fix"].into_iter().find(|key| offered.contains(key))?;
+        Some(self.windlass(&["answer", gate["id"].as_str()?, key]))
     }
 
     /// Goes on from wherever the story was left, until it is over: starts or resumes, and answers what is asked.
@@ -175,9 +289,9 @@ impl Place {
         mut tell: impl FnMut(Command) -> Option<Output>,
     ) -> Result<(), String> {
         let mut said = String::new();
-        // Two answers and what comes before and after them; anything more is going round in circles.
+        // Some answers and what comes before and after them; anything more is going round in circles.
         let mut rounds = 0;
-        while rounds < 6 {
+        while rounds < 12 {
             let goes_on = match self.runs()?.as_slice() {
                 [] => self.start(),
                 [run] if run["standing"] == "done" => return Ok(()),
@@ -189,9 +303,8 @@ impl Place {
             match code {
                 Some(0) => {}
                 Some(8) => {
-                    let gate = self.question().ok_or_else(|| format!("no question: {text}"))?;
-                    let answer = self.windlass(&["answer", &gate, "yes"]).output().unwrap();
-                    let (code, text) = ended(answer);
+                    let mut answer = self.answer().ok_or_else(|| format!("no question: {text}"))?;
+                    let (code, text) = ended(answer.output().unwrap());
                     if code != Some(0) {
                         return Err(format!("the answer was not taken: {text}"));
                     }
@@ -267,10 +380,13 @@ impl Place {
         let mut all = BTreeMap::new();
         for entry in fs::read_dir(&repo).unwrap().flatten() {
             let name = entry.file_name().into_string().unwrap();
-            if name != ".git" {
+            if entry.file_type().unwrap().is_file() {
                 let mode = entry.metadata().unwrap().permissions().mode();
                 all.insert(name, format!("{mode:o} {}", fs::read_to_string(entry.path()).unwrap()));
             }
+        }
+        if self.tale == Tale::Spec {
+            all.extend(self.session());
         }
         let mut say = |name: &str, args: &[&str]| all.insert(name.to_owned(), self.git(args));
         say("(index)", &["ls-files", "-s"]);
@@ -287,6 +403,39 @@ impl Place {
             .filter(|name| name.ends_with(".lock"))
             .collect();
         all.insert("(locks)".into(), format!("{left:?}"));
+        all
+    }
+
+    /// The files that autopilot keeps in the checkout, without the times in them.
+    fn session(&self) -> BTreeMap<String, String> {
+        let read = |name: &str| fs::read_to_string(self.repo().join(name)).unwrap_or_default();
+        let mut all = BTreeMap::new();
+        let dir = ".harness/sessions/spec";
+        for name in [".harness/learnings.md", ".harness/failures.md"] {
+            all.insert(name.to_owned(), read(name));
+        }
+        for name in [
+            "handoff.json",
+            "learnings.md",
+            "state.json",
+            "phase-1-review.json",
+            "phase-2-review.json",
+        ] {
+            all.insert(name.to_owned(), read(&format!("{dir}/{name}")));
+        }
+        let state = read(&format!("{dir}/autopilot-state.json"));
+        let mut state: Value = serde_json::from_str(&state).unwrap_or_default();
+        for list in ["decisions", "history"] {
+            for entry in state[list].as_array_mut().into_iter().flatten() {
+                for field in ["timestamp", "startedAt", "completedAt"] {
+                    entry.as_object_mut().map(|entry| entry.remove(field));
+                }
+            }
+        }
+        all.insert("autopilot-state.json".to_owned(), state.to_string());
+        let aside = fs::read_dir(self.repo().join(dir)).into_iter().flatten().flatten();
+        let aside = aside.filter(|it| it.file_name().to_string_lossy().contains("aside")).count();
+        all.insert("(set aside)".to_owned(), aside.to_string());
         all
     }
 
