@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use windlass_core::path::Below;
 use windlass_core::run::{Caps, Settings, StandingPolicy};
@@ -14,7 +15,7 @@ use crate::suggest;
 pub const FILE: &str = "windlass.toml";
 
 /// What the file says. Everything has a default.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
     /// Agents by name.
@@ -41,7 +42,7 @@ pub struct Config {
 }
 
 /// An agent.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum AgentConfig {
     /// A program that reads a prompt and prints a verdict.
@@ -62,7 +63,7 @@ pub enum AgentConfig {
 }
 
 /// What an agent costs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cost {
     /// Nothing.
@@ -70,7 +71,7 @@ pub enum Cost {
 }
 
 /// A check's command.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum CheckConfig {
     /// This one.
@@ -80,7 +81,7 @@ pub enum CheckConfig {
 }
 
 /// Lanes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LaneConfig {
     /// Files that are not in git and that lanes need, such as `.env`.
@@ -89,7 +90,7 @@ pub struct LaneConfig {
 }
 
 /// Landing.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LandConfig {
     /// The branch; without one it is the one that is checked out.
@@ -97,7 +98,7 @@ pub struct LandConfig {
 }
 
 /// Caps, in dollars and hours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Budget {
     /// Over the whole run.
@@ -116,7 +117,7 @@ pub struct Budget {
 }
 
 /// A cap on one invocation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Invocation {
     /// Dollars.
@@ -130,7 +131,7 @@ pub struct Invocation {
 }
 
 /// What one request can use up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
     /// Dollars.
@@ -140,7 +141,7 @@ pub struct Request {
 }
 
 /// A cap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cap {
     /// Dollars.
@@ -152,7 +153,7 @@ pub struct Cap {
 }
 
 /// A policy that answers a gate.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyConfig {
     /// The gate's stage.
@@ -173,6 +174,11 @@ pub struct BadConfig {
     pub message: String,
     /// What was probably meant.
     pub help: Option<String>,
+}
+
+/// The form of the file, as a JSON schema.
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(Config).to_value()
 }
 
 impl Config {

@@ -16,8 +16,13 @@ use crate::workplace::Workplace;
 #[command(after_help = "\
 Examples:
   windlass init
+  windlass init --schema > windlass.schema.json
 ")]
-pub struct InitArgs {}
+pub struct InitArgs {
+    /// Print the JSON schema of windlass.toml instead, for editors
+    #[arg(long)]
+    schema: bool,
+}
 
 const TEMPLATE: &str = r#"# What Windlass works with here. It is read from the last commit of the branch, so commit it.
 
@@ -49,7 +54,11 @@ invocation = { dollars = 2, minutes = 30 }
 # answer = "approve"
 "#;
 
-pub fn run(_args: &InitArgs, out: &mut Output) -> Result<Exit, Error> {
+pub fn run(args: &InitArgs, out: &mut Output) -> Result<Exit, Error> {
+    if args.schema {
+        out.json(&config::schema())?;
+        return Ok(Exit::Done);
+    }
     let place = Workplace::find(Path::new("."))?;
     let path = place.repository.top().join(config::FILE);
     let mut file = match OpenOptions::new().write(true).create_new(true).open(&path) {
@@ -68,6 +77,17 @@ pub fn run(_args: &InitArgs, out: &mut Output) -> Result<Exit, Error> {
 #[cfg(test)]
 mod tests {
     use crate::config::Config;
+
+    #[test]
+    fn the_published_schema_is_the_one_of_this_program() {
+        let published = include_str!("../../../../docs/windlass.schema.json");
+        let published: serde_json::Value = serde_json::from_str(published).unwrap();
+        assert_eq!(
+            published,
+            crate::config::schema(),
+            "windlass init --schema > docs/windlass.schema.json"
+        );
+    }
 
     #[test]
     fn what_is_written_can_be_read() {
