@@ -290,7 +290,7 @@ impl<'j> Engine<'j> {
         for entry in std::mem::take(&mut self.batch) {
             face.entry(&entry, &self.run);
         }
-        face.settled();
+        face.settled(&self.run);
         Ok(())
     }
 

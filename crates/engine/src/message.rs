@@ -129,7 +129,7 @@ pub trait Face {
     fn entry(&mut self, entry: &Entry, run: &Run);
 
     /// All entries of a commit have been shown.
-    fn settled(&mut self) {}
+    fn settled(&mut self, _run: &Run) {}
 
     /// Questions are open and nothing else can go on. Whether an answer may still come while the process lives.
     fn waits(&mut self, gates: &[OpenGate], run: &Run) -> Patience;

@@ -9,7 +9,7 @@ use windlass_engine::Left;
 use windlass_engine::entry::Entry;
 use windlass_engine::message::{Message, Patience};
 
-use crate::render::clean;
+use crate::render::{Live, clean};
 use crate::suggest;
 use crate::telling::Teller;
 
@@ -31,6 +31,7 @@ pub struct Terminal {
     answers: Option<Sender<Message>>,
     asked: Vec<u32>,
     teller: Teller,
+    live: Live,
 }
 
 impl Terminal {
@@ -42,6 +43,7 @@ impl Terminal {
             answers,
             asked: Vec::new(),
             teller: Teller::new(run.workflow().clone()),
+            live: Live::new(tone == Tone::Plain),
         }
     }
 
@@ -71,8 +73,14 @@ impl Terminal {
         self.line(text);
     }
 
+    /// It cannot go on; why is said by somebody else.
+    pub fn gone(&self) {
+        self.live.end();
+    }
+
     /// How it was left, and what to do next.
     pub fn ends(&mut self, run: &Run, left: Left) {
+        self.live.end();
         let tally = run.tally();
         let spent = run.purse().settled.cost_micros as f64 / 1e6;
         self.line(&format!(
@@ -108,11 +116,16 @@ impl Terminal {
 
     fn line(&self, text: &str) {
         if self.tone == Tone::Plain {
-            // Nobody is left to be told that standard error cannot be written to.
             for line in text.lines() {
-                let _ = writeln!(anstream::stderr(), "{}", clean(line));
+                self.live.line(&clean(line));
             }
         }
+    }
+
+    /// How things are with a run, now that all that happened has been told.
+    pub fn shows(&self, run: &Run) {
+        self.live.hide(false);
+        self.live.show(run);
     }
 
     fn ask(&mut self, gate: &OpenGate, more: &str) {
@@ -128,6 +141,7 @@ impl Terminal {
             text.push_str(&format!("  {:<12} {}{default}{about}\n", option.key, option.label));
         }
         self.line(&text);
+        self.live.hide(true);
         let Some(answers) = self.answers.clone() else { return };
         let gate = gate.clone();
         std::thread::spawn(move || prompt(&gate, &answers));

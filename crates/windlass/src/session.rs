@@ -105,6 +105,9 @@ fn drive(
     let mut face = Watched { face, clerk, journal: &held.journal };
     let left = engine.drive(inbox, &mut hands, &mut face);
     drop(server);
+    if left.is_err() {
+        face.face.gone();
+    }
     let left = left?;
     if engine.run().phase() == Phase::Ended {
         let kept = tidy.tidy_up(engine.run(), engine.books(), engine.now())?;
@@ -129,10 +132,11 @@ impl Face for Watched<'_> {
         self.clerk.entry(entry, run, &blobs);
     }
 
-    fn settled(&mut self) {
+    fn settled(&mut self, run: &Run) {
         for said in self.clerk.flush() {
             self.face.says(&said);
         }
+        self.face.shows(run);
     }
 
     fn waits(&mut self, gates: &[OpenGate], run: &Run) -> Patience {

@@ -1,0 +1,214 @@
+//! What is under way, at the bottom of a terminal: a line for each lane with its time, and one for the run with its cost
+//! and what it will probably come to. Nothing of it where standard error is no terminal.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use windlass_core::run::{Run, UnitStatus};
+
+use super::{clean, width};
+
+/// The time that is shown moves on so often.
+const TICK: Duration = Duration::from_secs(1);
+/// So many lanes have a line of their own.
+const LANES_SHOWN: usize = 6;
+
+/// The bottom of a terminal.
+#[derive(Clone)]
+pub struct Live {
+    board: Arc<Mutex<Board>>,
+}
+
+#[derive(Default)]
+struct Board {
+    /// Nobody looks on, or a question is being answered.
+    hidden: bool,
+    over: bool,
+    lanes: Vec<Lane>,
+    more: usize,
+    summary: String,
+    began: Option<Instant>,
+    /// How many lines are drawn.
+    drawn: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Lane {
+    what: String,
+    since: Instant,
+}
+
+impl Live {
+    /// At a terminal there is one; elsewhere it draws nothing.
+    pub fn new(watched: bool) -> Self {
+        let watched = watched && std::io::stderr().is_terminal();
+        let board = Board { hidden: !watched, began: Some(Instant::now()), ..Board::default() };
+        let live = Live { board: Arc::new(Mutex::new(board)) };
+        if watched {
+            let ticking = live.clone();
+            std::thread::spawn(move || {
+                loop {
+                    std::thread::sleep(TICK);
+                    let mut board = ticking.board();
+                    if board.over {
+                        return;
+                    }
+                    board.draw();
+                }
+            });
+        }
+        live
+    }
+
+    fn board(&self) -> MutexGuard<'_, Board> {
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A line above it.
+    pub fn line(&self, text: &str) {
+        let mut board = self.board();
+        board.clear();
+        // Nobody is left to be told that standard error cannot be written to.
+        let _ = writeln!(anstream::stderr(), "{text}");
+        board.draw();
+    }
+
+    /// How things are with a run.
+    pub fn show(&self, run: &Run) {
+        let mut board = self.board();
+        if board.hidden {
+            return;
+        }
+        let mut lanes = Vec::new();
+        for unit in run.units().filter(|unit| unit.status == UnitStatus::Started) {
+            let stage = unit.stage.map_or("", |stage| run.workflow().stage(stage).shown());
+            let what = clean(&format!("{} · {} · {stage}", unit.id, unit.title));
+            let known = board.lanes.iter().find(|lane| lane.what == what);
+            let since = known.map_or_else(Instant::now, |lane| lane.since);
+            lanes.push(Lane { what, since });
+        }
+        board.more = lanes.len().saturating_sub(LANES_SHOWN);
+        lanes.truncate(LANES_SHOWN);
+        board.lanes = lanes;
+        board.summary = summary(run);
+        board.draw();
+    }
+
+    /// Makes room for a question, or comes back after one.
+    pub fn hide(&self, hidden: bool) {
+        let mut board = self.board();
+        board.clear();
+        board.hidden = hidden || !std::io::stderr().is_terminal();
+    }
+
+    /// Takes it away for good.
+    pub fn end(&self) {
+        let mut board = self.board();
+        board.clear();
+        board.hidden = true;
+        board.over = true;
+    }
+}
+
+/// Units, cost, and what it will probably come to.
+fn summary(run: &Run) -> String {
+    let tally = run.tally();
+    let spent = run.purse().settled.cost_micros as f64 / 1e6;
+    let over = tally.done + tally.failed + tally.skipped + tally.blocked;
+    let mut text =
+        format!("{over} of {} {}s · {spent:.2} dollars", tally.total, run.workflow().called);
+    if let Some(cap) = run.caps().run.cost_micros {
+        text.push_str(&format!(" of {:.2}", cap as f64 / 1e6));
+    }
+    if tally.done > 0 && over < tally.total {
+        let forecast = spent / f64::from(tally.done) * f64::from(tally.total - tally.skipped);
+        text.push_str(&format!(" · probably {forecast:.2} in the end"));
+    }
+    text
+}
+
+impl Board {
+    fn clear(&mut self) {
+        if self.drawn > 0 {
+            // Up to where it begins, and everything below is gone.
+            let _ = write!(std::io::stderr(), "\r\x1b[{}A\x1b[J", self.drawn);
+            self.drawn = 0;
+        }
+    }
+
+    fn draw(&mut self) {
+        self.clear();
+        if self.hidden || self.summary.is_empty() {
+            return;
+        }
+        let lines = self.lines(width());
+        let mut text = String::new();
+        for line in &lines {
+            text.push_str(line);
+            text.push('\n');
+        }
+        let _ = std::io::stderr().write_all(text.as_bytes());
+        self.drawn = lines.len();
+    }
+
+    /// What is drawn, each line as wide as the terminal at most.
+    fn lines(&self, width: usize) -> Vec<String> {
+        let cut = |text: String| -> String {
+            if text.chars().count() <= width {
+                return text;
+            }
+            text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+        };
+        let mut lines: Vec<String> = self
+            .lanes
+            .iter()
+            .map(|lane| cut(format!("  {} {}", elapsed(lane.since.elapsed()), lane.what)))
+            .collect();
+        if self.more > 0 {
+            lines.push(cut(format!("  and {} more", self.more)));
+        }
+        let since = self.began.map(|began| elapsed(began.elapsed())).unwrap_or_default();
+        lines.push(cut(format!("{since} {}", self.summary)));
+        lines
+    }
+}
+
+fn elapsed(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds:>5}s"),
+        (0, minutes, seconds) => format!("{minutes:>2}m{seconds:02}s"),
+        (hours, minutes, _) => format!("{hours:>2}h{minutes:02}m"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_as_wide_as_the_terminal_at_most() {
+        let lane = |what: &str| Lane { what: what.to_owned(), since: Instant::now() };
+        let board = Board {
+            lanes: vec![
+                lane("1 · A very long title that does not fit · EXECUTE"),
+                lane("2 · B · PLAN"),
+            ],
+            more: 3,
+            summary: "1 of 5 phases · 0.20 dollars of 20.00".to_owned(),
+            ..Board::default()
+        };
+        let lines = board.lines(30);
+        assert_eq!(lines.len(), 4);
+        assert!(lines.iter().all(|line| line.chars().count() <= 30), "{lines:?}");
+        assert!(lines[0].ends_with('…') && lines[2] == "  and 3 more", "{lines:?}");
+        assert_eq!(lines[1], "      0s 2 · B · PLAN");
+    }
+
+    #[test]
+    fn time_is_short_whatever_it_is() {
+        let told = |seconds| elapsed(Duration::from_secs(seconds));
+        assert_eq!([told(5), told(65), told(3_700)], ["    5s", " 1m05s", " 1h01m"]);
+    }
+}
