@@ -46,7 +46,18 @@ pub fn more(clerk: &dyn Clerk, gate: &OpenGate, run: &Run) -> String {
         ..Situation::default()
     };
     let names = std::iter::once("question").chain(stage.sees.iter().map(String::as_str));
-    let texts: Vec<String> = names.filter_map(|name| clerk.artifact(name, &situation)).collect();
+    let mut texts: Vec<String> = Vec::new();
+    for text in names.filter_map(|name| clerk.artifact(name, &situation)) {
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    if gate.options.iter().any(|option| option.key == "manual") {
+        texts.push(
+            "Its lane: `windlass lanes list` says where, `windlass lanes shell` goes there."
+                .to_owned(),
+        );
+    }
     texts.join("\n\n")
 }
 

@@ -28,8 +28,17 @@ pub fn reads(flow: &Workflow, reader: &str) -> bool {
     flow.stages.iter().any(|stage| matches!(&stage.kind, Kind::Read { name } if name == reader))
 }
 
-/// Tells a clerk everything that a run's journal holds.
-pub fn feed(clerk: &dyn Clerk, journal: &Journal, id: &RunId) -> Result<(), Error> {
+/// Tells a clerk, and whoever else wants to know, everything that a run's journal holds. A clerk that keeps nothing need
+/// not know, and resuming is quicker.
+pub fn feed(
+    clerk: &dyn Clerk,
+    journal: &Journal,
+    id: &RunId,
+    mut other: impl FnMut(&Entry, &Run),
+) -> Result<(), Error> {
+    if clerk.apart().is_empty() {
+        return Ok(());
+    }
     let blobs = |digest: &str| journal.get(digest.parse().ok()?).ok();
     let mut run: Option<Run> = None;
     for entry in journal.read(id, 0)? {
@@ -45,6 +54,7 @@ pub fn feed(clerk: &dyn Clerk, journal: &Journal, id: &RunId) -> Result<(), Erro
         }
         if let Some(run) = &run {
             clerk.entry(&entry, run, &blobs);
+            other(&entry, run);
         }
     }
     clerk.caught_up();
@@ -61,7 +71,7 @@ pub fn told(
 ) -> Result<Arc<dyn Clerk>, Error> {
     let base = Meta::of(journal, id)?.base.unwrap_or_default();
     let clerk = clerk(top, state, run, &base);
-    feed(&*clerk, journal, id)?;
+    feed(&*clerk, journal, id, |_, _| ())?;
     Ok(clerk)
 }
 

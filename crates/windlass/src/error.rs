@@ -81,6 +81,9 @@ pub enum Error {
     #[error("{} is not empty", .0.display())]
     NotEmpty(PathBuf),
 
+    #[error("windlass.toml is not what the branch's last commit has")]
+    NotCommitted,
+
     #[error(
         "{run} began at commit {base}, which this repository has not got: it was another repository's"
     )]
@@ -193,6 +196,7 @@ impl Error {
             | Self::OutsideRepository { .. }
             | Self::NoPlanWanted
             | Self::NotEmpty(_)
+            | Self::NotCommitted
             | Self::Over(_)
             | Self::OtherRepository { .. }
             | Self::SeveralOpen(_)
@@ -300,6 +304,7 @@ impl Error {
             Self::NoPlanWanted => {
                 Some("`windlass autopilot SPEC.md` starts a session, `windlass status` tells where one is".to_owned())
             }
+            Self::NotCommitted => Some("commit it: only then does it count".to_owned()),
             Self::NotEmpty(_) => Some("name a directory that is empty, or not there yet".to_owned()),
             Self::FastAndThorough => None,
             Self::Over(run) => {
@@ -318,8 +323,8 @@ impl Error {
                 "install it, or change `[agents.{agent}]` in windlass.toml and commit that"
             )),
             Self::NoPlayer { role } => Some(format!(
-                "name an agent in windlass.toml, as `[roles] {role} = \"…\"` or `[roles] default = \"…\"`, and \
-                 commit that"
+                "name an agent in windlass.toml, as `[roles] default = \"…\"` or `[roles] {role} = \"…\"`, and \
+                 commit that; `windlass init` writes one to start from"
             )),
             Self::NoReader { .. } => {
                 Some("`windlass workflow simulate` walks through it meanwhile".to_owned())

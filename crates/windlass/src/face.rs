@@ -35,14 +35,21 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    pub fn new(run: &Run, target: &str, tone: Tone, answers: Option<Sender<Message>>) -> Self {
+    /// `teller` has been told what happened before.
+    pub fn new(
+        run: &Run,
+        teller: Teller,
+        target: &str,
+        tone: Tone,
+        answers: Option<Sender<Message>>,
+    ) -> Self {
         Terminal {
             run: run.id().to_owned(),
             target: target.to_owned(),
             tone,
             answers,
             asked: Vec::new(),
-            teller: Teller::new(run.workflow().clone()),
+            teller,
             live: Live::new(tone == Tone::Plain),
         }
     }

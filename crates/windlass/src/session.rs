@@ -23,6 +23,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::{Terminal, Tone};
 use crate::request::{Request, Response};
+use crate::telling::Teller;
 use crate::workplace::{Held, Prepared};
 
 /// How a session begins.
@@ -79,7 +80,8 @@ fn drive(
     held.free_lanes(&prepared.store, id)?;
     let base = Meta::of(&held.journal, id)?.base.unwrap_or_default();
     let clerk = clerks::clerk(held.repository.top(), &held.dir, engine.run(), &base);
-    clerks::feed(&*clerk, &held.journal, id)?;
+    let mut teller = Teller::new(engine.run().workflow().clone());
+    clerks::feed(&*clerk, &held.journal, id, |entry, run| drop(teller.tell(entry, run)))?;
     let shop = held.shop(
         prepared,
         engine.run(),
@@ -94,7 +96,8 @@ fn drive(
     let server = serve(held, id, sender.clone())?;
     interrupts(sender.clone())?;
     let interactive = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    let mut face = Terminal::new(engine.run(), &target, tone, interactive.then_some(sender));
+    let mut face =
+        Terminal::new(engine.run(), teller, &target, tone, interactive.then_some(sender));
     face.begins(engine.run());
     for slip in slips {
         face.says(&slip);

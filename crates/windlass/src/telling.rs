@@ -53,11 +53,12 @@ impl Teller {
                 lines.extend(remarks.iter().map(|remark| format!("    {remark}")));
                 lines
             }
-            Note::Checked { unit, name, came, .. } => {
+            Note::Checked { unit, name, came, command, .. } => {
                 let came = match came {
                     Check::Pass => "pass",
                     Check::Fail => "fail",
                     Check::FailedBefore => "fails, as it does without this work",
+                    Check::Skipped if command.is_some() => "skipped: its command is not installed",
                     Check::Skipped => "skipped: there is no such command",
                 };
                 vec![format!("{}check {name}: {came}", of(unit))]

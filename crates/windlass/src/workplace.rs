@@ -46,6 +46,9 @@ const READERS: [&str; 1] = ["tasks"];
 /// A disk with less room than this is full.
 const TIGHT: u64 = 1 << 20;
 
+/// The check that stands for all.
+const VALIDATE: &str = "validate";
+
 /// How long a process has between being asked to end and being ended.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -242,6 +245,14 @@ impl Held {
                 (name, None) => {
                     checks.remove(name);
                 }
+            }
+        }
+        // Without a command of its own, a project is valid if it builds and its tests pass.
+        if !config.checks.contains_key(VALIDATE) {
+            let parts = ["build", "test"].into_iter().filter_map(|name| checks.get(name));
+            let parts: Vec<String> = parts.map(|command| format!("({command})")).collect();
+            if !parts.is_empty() {
+                checks.insert(VALIDATE.to_owned(), parts.join(" && "));
             }
         }
         let name = self.repository.top().file_name();

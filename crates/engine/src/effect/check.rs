@@ -17,6 +17,8 @@ use crate::message::{Done, Paper, Trouble};
 use crate::shop::{Brake, Shop, Stopped, lock, when};
 
 const KEPT_BYTES: u64 = 512 * 1024;
+/// What a shell exits with when there is no such command.
+const NOT_FOUND: i32 = 127;
 /// The core watches the stage's own limit; this one is for what nobody limits.
 const WALL: Duration = Duration::from_secs(4 * 3_600);
 
@@ -119,6 +121,10 @@ impl Checks<'_> {
             Ok(before) => before,
             Err(stopped) => return Ok(Err(stopped)),
         };
+        if before == Check::Skipped {
+            self.note(name, Some(command), Check::Skipped, None);
+            return Ok(Ok(Check::Skipped));
+        }
         let finished = match self.run(command, commit)? {
             Ok(finished) => finished,
             Err(stopped) => return Ok(Err(stopped)),
@@ -148,7 +154,12 @@ impl Checks<'_> {
             Ok(finished) => finished,
             Err(stopped) => return Ok(Err(stopped)),
         };
-        let came = if passed(&finished) { Check::Pass } else { Check::Fail };
+        // A tool that is not installed says nothing about the project.
+        let came = match finished.ending {
+            Ending::Exited(0) => Check::Pass,
+            Ending::Exited(NOT_FOUND) => Check::Skipped,
+            _ => Check::Fail,
+        };
         let output = self.printed(&finished)?;
         self.paper.notes.push(Note::BaseChecked {
             name: name.to_owned(),

@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::Args;
 use serde_json::json;
 
+use crate::config;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::{Output, clean};
@@ -108,6 +109,12 @@ fn look() -> Vec<Finding> {
                 Ok(agents.join(", "))
             };
             findings.push(Finding::of("agents", found));
+            let file = held.repository.top().join(config::FILE);
+            if let Ok(text) = std::fs::read_to_string(file)
+                && config::Config::parse(&text).ok().as_ref() != Some(&prepared.config)
+            {
+                findings.push(Finding::of("windlass.toml", Err(Error::NotCommitted)));
+            }
             findings.push(Finding::of("checks", Ok(prepared.checks())));
             findings.push(Finding::of("lands on", Ok(prepared.target.to_string())));
         }

@@ -362,6 +362,7 @@ fn three_retries_with_wider_context_then_a_recovery_commit_and_a_question() {
     assert_eq!(failures.matches("- Attempt ").count(), 3, "{failures}");
     let (_, gates) = pilot.run(&["gates"]);
     assert!(gates.contains("FAILED (budget exhausted)") && gates.contains("Attempt 3:"), "{gates}");
+    assert!(gates.contains("Its lane: `windlass lanes list` says where"), "{gates}");
     // Fixed by hand in the lane: attributed, and checked like any other work.
     let lanes = pilot.scratch.windlass(&["lanes", "list", "--json"]).output().unwrap();
     let lanes: Value = serde_json::from_slice(&lanes.stdout).unwrap();

@@ -270,3 +270,14 @@ fn a_slip_in_the_configuration_is_pointed_out() {
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("scirpt.toml"), "{said}");
 }
+
+#[test]
+fn a_tool_that_is_not_installed_is_skipped_and_never_passes() {
+    let config = "[agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\n[roles]\ndefault = 'acted'\n\
+                  [checks]\ntest = 'no-such-tool-anywhere --all'\n";
+    let scratch = Scratch::with(&[("windlass.toml", config)]);
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(8), "nothing lands unproved: {said}");
+    assert!(said.contains("check test: skipped: its command is not installed"), "{said}");
+    assert!(scratch.landed().is_empty());
+}
