@@ -37,6 +37,8 @@ pub struct Told {
     pub text: String,
     /// Papers of the session that were written, by path.
     pub papers: BTreeMap<String, String>,
+    /// A program of the person's own that does it, if they have it: then what it says is told, too.
+    pub command: Option<Vec<String>>,
 }
 
 /// What the journal holds under a digest.

@@ -5,7 +5,7 @@ mod session;
 mod show;
 mod tell;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -41,6 +41,7 @@ pub struct Autopilot {
     session: Mutex<Session>,
     projection: Mutex<Projection>,
     said: Mutex<Vec<String>>,
+    warned: Mutex<BTreeSet<String>>,
 }
 
 impl Autopilot {
@@ -66,6 +67,7 @@ impl Autopilot {
             )),
             projection: Mutex::new(Projection::into(files.clone(), state.join("projected.json"))),
             said: Mutex::default(),
+            warned: Mutex::default(),
             files,
         }
     }
@@ -85,6 +87,13 @@ impl Autopilot {
 
     fn says(&self, text: impl Into<String>) {
         lock(&self.said).push(text.into());
+    }
+
+    /// Says something that stays true until somebody sees to it: once.
+    fn warns(&self, text: String) {
+        if lock(&self.warned).insert(text.clone()) {
+            self.says(text);
+        }
     }
 
     /// The seed's state file.
@@ -222,7 +231,7 @@ impl Autopilot {
                 Ok(Some(aside)) => self.says(format!(
                     "{path} is written from the journal: what somebody else wrote there is now in {aside}"
                 )),
-                Err(trouble) => self.says(format!("{path} could not be written: {trouble}")),
+                Err(trouble) => self.warns(format!("{path} could not be written: {trouble}")),
             }
         }
     }

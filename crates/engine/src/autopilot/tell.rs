@@ -260,7 +260,9 @@ impl Autopilot {
             "Title and description are in {path}. Push the branch, then:\n  gh pr create --title '{}' --body-file {path}",
             title.replace('\'', "’")
         );
-        Told { text, papers: [(path, body)].into() }
+        let words = ["gh", "pr", "create", "--title", &title, "--body", &body];
+        let command = Some(words.map(str::to_owned).to_vec());
+        Told { text, papers: [(path, body)].into(), command }
     }
 
     fn final_handoff(&self) -> Told {

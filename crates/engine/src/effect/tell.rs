@@ -1,11 +1,17 @@
 //! Tells people and systems: questions to the workflow's clerk, and on record what was said.
 
+use std::time::Duration;
+
 use windlass_journal::BlobId;
+use windlass_process::{Command, Ending, Env, Limits, which};
 
 use super::Job;
 use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
 use crate::shop::Shop;
+
+/// Whoever opens a pull request is quick about it.
+const WALL: Duration = Duration::from_secs(120);
 
 pub(super) fn tell(shop: &Shop, job: &Job, names: &[String]) -> Result<Done, Trouble> {
     let situation = job.situation();
@@ -18,8 +24,25 @@ pub(super) fn tell(shop: &Shop, job: &Job, names: &[String]) -> Result<Done, Tro
             paper.notes.push(Note::Paper { effect: job.id, path, holds });
             paper.blobs.push(bytes);
         }
-        let text = shop.setup.mask.text(&told.text);
+        let done = told.command.and_then(|words| done(shop, &words).transpose()).transpose()?;
+        let text = shop.setup.mask.text(&done.unwrap_or(told.text));
         paper.notes.push(Note::Told { effect: job.id, name: name.clone(), text });
     }
     Ok(job.done("told", paper))
+}
+
+/// What a program of the person's own said, if they have it and it did what it should.
+fn done(shop: &Shop, words: &[String]) -> Result<Option<String>, Trouble> {
+    let env = Env::inherited().pass("GH_TOKEN").pass("GITHUB_TOKEN").pass("GH_HOST");
+    let Some((name, args)) = words.split_first() else { return Ok(None) };
+    let Some(program) = which(name, &env) else { return Ok(None) };
+    let limits = Limits { wall: Some(WALL), idle: None, grace: shop.setup.grace };
+    let command = Command::new(program, shop.store.repository().top());
+    let command = command.args(args.iter().cloned()).env(env).limits(limits);
+    let finished =
+        shop.spawner.run(command).map_err(|error| Trouble { what: error.to_string() })?;
+    if finished.ending != Ending::Exited(0) {
+        return Ok(None);
+    }
+    Ok(Some(String::from_utf8_lossy(&finished.stdout.text()?).trim().to_owned()))
 }

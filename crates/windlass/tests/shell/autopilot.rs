@@ -585,3 +585,39 @@ fn the_roadmap_moves_forward_one_word_at_a_time() {
     assert_eq!(pilot.run(&["autopilot", "spec.md"]).0, Some(0));
     assert_eq!(pilot.file("docs/roadmap.md").unwrap(), own);
 }
+
+#[test]
+fn a_pull_request_is_opened_by_the_persons_own_program_or_written_down() {
+    let config = "[agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\n[roles]\ndefault = 'acted'\n\
+                  [checks]\nvalidate = 'sh check.sh'\n[policies.go-on]\nstage = 'go_on'\nanswer = 'yes'\n";
+    for (fails, want) in
+        [(false, "https://example.org/pull/1"), (true, "gh pr create --title 'Things' --body-file")]
+    {
+        let pilot = Pilot::with(SHORT, "", &[("windlass.toml", config)]);
+        let bin = pilot.scratch.path("bin");
+        fs::create_dir(&bin).unwrap();
+        let gh = bin.join("gh");
+        let script = format!(
+            "#!/bin/sh\necho \"$@\" > '{}'\n{}\necho https://example.org/pull/1\n",
+            pilot.scratch.path("asked").display(),
+            if fails { "exit 1" } else { "" }
+        );
+        fs::write(&gh, script).unwrap();
+        std::process::Command::new("chmod").arg("+x").arg(&gh).status().unwrap();
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+        assert_eq!(pilot.run(&["autopilot", "spec.md"]).0, Some(8));
+        // Nothing is opened before somebody asks for it.
+        assert!(!pilot.scratch.path("asked").exists());
+        let gates = pilot.scratch.windlass(&["gates", "--json"]).output().unwrap();
+        let gates: Value = serde_json::from_slice(&gates.stdout).unwrap();
+        let id = gates["gates"][0]["id"].as_str().unwrap();
+        assert_eq!(pilot.run(&["answer", id, "yes"]).0, Some(0));
+        let (code, said) = ended(pilot.autopilot(&[]).env("PATH", &path).output().unwrap());
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains(want), "{said}");
+        let asked = fs::read_to_string(pilot.scratch.path("asked")).unwrap();
+        assert!(asked.contains("pr create --title Things"), "{asked}");
+        let body = pilot.file(".harness/sessions/spec/pull-request.md").unwrap();
+        assert!(body.contains("## Phase 1: Alpha (complete)"), "{body}");
+    }
+}
