@@ -30,6 +30,15 @@ pub struct Situation {
     pub again: bool,
 }
 
+/// What a role reports besides its verdict.
+#[derive(Clone, Copy, Debug)]
+pub struct Reported<'a> {
+    /// Facts by name.
+    pub facts: &'a BTreeMap<String, Value>,
+    /// Lists by name.
+    pub lists: &'a BTreeMap<String, Vec<Item>>,
+}
+
 /// What was told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Told {
@@ -74,6 +83,11 @@ pub trait Clerk: Send + Sync {
 
     /// What a prompt or a gate shows under a name; nothing if there is nothing.
     fn artifact(&self, name: &str, at: &Situation) -> Option<String>;
+
+    /// Why a role's verdict and what else it reports do not go together, if they do not: then neither counts.
+    fn contradiction(&self, _role: &str, _verdict: &str, _said: &Reported<'_>) -> Option<String> {
+        None
+    }
 
     /// Where a role finds, in its lane, or is to write, the file of this name.
     fn path(&self, name: &str, at: &Situation) -> Option<String>;

@@ -17,7 +17,7 @@ use windlass_sources::{Reading, SourceError, slug};
 pub use read::{READERS, spec};
 pub use session::Session;
 
-use crate::clerk::{Blobs, Clerk, Situation, Told};
+use crate::clerk::{Blobs, Clerk, Reported, Situation, Told};
 use crate::date::{date, instant};
 use crate::entry::Entry;
 use crate::memory::Files;
@@ -283,6 +283,24 @@ impl Clerk for Autopilot {
 
     fn artifact(&self, name: &str, at: &Situation) -> Option<String> {
         self.shown(name, at)
+    }
+
+    fn contradiction(&self, role: &str, verdict: &str, said: &Reported<'_>) -> Option<String> {
+        if role != "code-reviewer" {
+            return None;
+        }
+        let listed = said.lists.get("blockers").map_or(0, Vec::len);
+        let counted = match said.facts.get("blocking_count") {
+            Some(Value::Number(count)) => *count,
+            _ => 0,
+        };
+        match (verdict, listed > 0 || counted > 0) {
+            ("clear", true) => Some("it says `clear` and reports blocking findings".to_owned()),
+            ("blocking", false) => {
+                Some("it says `blocking` and reports nothing that is".to_owned())
+            }
+            _ => None,
+        }
     }
 
     fn path(&self, name: &str, at: &Situation) -> Option<String> {

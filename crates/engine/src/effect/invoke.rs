@@ -15,6 +15,7 @@ use windlass_process::{Command, Ending, Env, Finished, Limits, Output, Stdin};
 use windlass_repo::{Lane, Snapshot};
 
 use super::{Job, Outcome, subject};
+use crate::clerk::Reported;
 use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
 use crate::papers;
@@ -177,7 +178,14 @@ impl Visit<'_> {
         let mask = &self.shop.setup.mask;
         let stdout = mask.bytes(finished.stdout.text()?);
         let stderr = mask.bytes(finished.stderr.text()?);
-        let answer = agent.answer(&ask, &Heard { stopped: ended(&finished), stdout: &stdout });
+        let mut answer = agent.answer(&ask, &Heard { stopped: ended(&finished), stdout: &stdout });
+        if let Came::Verdict(verdict) = &answer.came {
+            let said = Reported { facts: &answer.facts, lists: &answer.lists };
+            if let Some(why) = self.shop.clerk.contradiction(self.role, verdict, &said) {
+                answer.came = Came::Mishap(Mishap::Unknown);
+                answer.remarks.push(why);
+            }
+        }
         Ok(Ok(HeardOf { answer, ended: in_words(&finished), stdout, stderr }))
     }
 

@@ -471,6 +471,20 @@ fn blocking_findings_are_saved_and_overridden_only_by_a_person() {
 }
 
 #[test]
+fn a_reviewer_that_contradicts_itself_has_not_approved() {
+    let script = says(
+        "role = 'code-reviewer'\nunit = '1'",
+        "verdict = 'clear', blocking_count = 1, blockers = [{ id = 'b1', title = 'It leaks' }]",
+        &[],
+    );
+    let pilot = Pilot::new(SHORT, &script);
+    let (code, said) = pilot.run(&["autopilot", "spec.md"]);
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("it says `clear` and reports blocking findings"), "{said}");
+    assert!(pilot.scratch.landed().is_empty(), "{said}");
+}
+
+#[test]
 fn a_final_review_that_blocks_is_fixed_validated_and_landed() {
     // The final review has no unit.
     let mut script = says(
