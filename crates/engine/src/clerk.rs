@@ -30,13 +30,15 @@ pub struct Situation {
     pub again: bool,
 }
 
-/// What a role reports besides its verdict.
-#[derive(Clone, Copy, Debug)]
-pub struct Reported<'a> {
+/// What a role said besides its verdict.
+#[derive(Debug)]
+pub struct Said<'a> {
+    /// All of it.
+    pub text: &'a str,
     /// Facts by name.
-    pub facts: &'a BTreeMap<String, Value>,
+    pub facts: &'a mut BTreeMap<String, Value>,
     /// Lists by name.
-    pub lists: &'a BTreeMap<String, Vec<Item>>,
+    pub lists: &'a mut BTreeMap<String, Vec<Item>>,
 }
 
 /// What was told.
@@ -84,8 +86,9 @@ pub trait Clerk: Send + Sync {
     /// What a prompt or a gate shows under a name; nothing if there is nothing.
     fn artifact(&self, name: &str, at: &Situation) -> Option<String>;
 
-    /// Why a role's verdict and what else it reports do not go together, if they do not: then neither counts.
-    fn contradiction(&self, _role: &str, _verdict: &str, _said: &Reported<'_>) -> Option<String> {
+    /// Looks at what a role said besides its verdict, and fills in what follows from it. Why the two do not go together,
+    /// if they do not: then neither counts.
+    fn examine(&self, _role: &str, _verdict: &str, _said: Said<'_>) -> Option<String> {
         None
     }
 

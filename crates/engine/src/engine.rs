@@ -15,7 +15,7 @@ use windlass_journal::{Batch, BlobId, Journal, RunId};
 use crate::books::Books;
 use crate::clock::{Clock, wall_ms};
 use crate::entry::{Entry, Note, Noted, Unreadable};
-use crate::gate;
+use crate::gate::{self, Shown};
 use crate::message::{Done, Face, Hands, Message, Paper, Patience, Trouble};
 use crate::shop::Desk;
 
@@ -229,13 +229,16 @@ impl<'j> Engine<'j> {
     pub fn answer(
         &mut self,
         mut answer: Answer,
-        more: &str,
+        more: &Shown,
         changed: Option<(Subject, Paper)>,
     ) -> Result<(), Refused> {
         let Some(gate) = self.run.gate(answer.gate) else {
             return Err(Refused::NoSuchGate(answer.gate));
         };
-        let shown = gate::shown(&gate, more).into_bytes();
+        if let (Some(why), Some("yes")) = (&more.stale, answer.option.as_deref()) {
+            return Err(Refused::Changed(why.clone()));
+        }
+        let shown = gate::shown(&gate, &more.text).into_bytes();
         let digest = BlobId::of(&shown).to_string();
         answer.shown = digest.as_str().into();
         let (subject, paper) = changed.unzip();

@@ -1,11 +1,13 @@
 //! Gates: what a person is shown, which goes on record with their answer, and what they changed by hand meanwhile.
 
-use windlass_core::run::{OpenGate, Run, Stamp, Subject};
+use windlass_core::run::{EffectId, OpenGate, Run, Stamp, Subject};
+use windlass_journal::BlobId;
 use windlass_repo::{Lane, Oid, Store};
 
 use crate::clerk::{Clerk, Situation};
 use crate::entry::Note;
 use crate::message::{Paper, Trouble};
+use crate::papers;
 use crate::shop::when;
 
 /// Everything that a question shows.
@@ -32,8 +34,17 @@ pub fn shown(gate: &OpenGate, more: &str) -> String {
     text
 }
 
-/// What a question shows besides itself: what the workflow's clerk has to say about it, and what its stage names.
-pub fn more(clerk: &dyn Clerk, gate: &OpenGate, run: &Run) -> String {
+/// What a question shows besides itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// What the workflow's clerk has to say about it, and what its stage names.
+    pub text: String,
+    /// Why what it is about is not what was shown any more: nobody can say yes to that.
+    pub stale: Option<String>,
+}
+
+/// What a question shows besides itself.
+pub fn more(clerk: &dyn Clerk, gate: &OpenGate, run: &Run) -> Shown {
     let title = gate.unit.as_ref().and_then(|unit| run.unit_named(unit)).map(|unit| unit.title);
     let stage = run.workflow().stage(gate.stage);
     let situation = Situation {
@@ -58,7 +69,7 @@ pub fn more(clerk: &dyn Clerk, gate: &OpenGate, run: &Run) -> String {
                 .to_owned(),
         );
     }
-    texts.join("\n\n")
+    Shown { text: texts.join("\n\n"), stale: clerk.artifact("stale", &situation) }
 }
 
 /// What a person changed in a unit's lane since it was looked at last ("fix manually and continue"): an attributed
@@ -68,6 +79,7 @@ pub fn by_hand(
     run: &str,
     unit: &str,
     base: &Oid,
+    apart: &[String],
     since: Stamp,
 ) -> Result<Option<(Subject, Paper)>, Trouble> {
     let ours = |lane: &Lane| lane.run == run && lane.unit == unit;
@@ -75,6 +87,15 @@ pub fn by_hand(
         return Ok(None);
     };
     let lane = store.ensure_lane(found.number, base, run, unit, when(since))?;
+    // What belongs to the session is no part of the work, whoever put it there; it is kept as a paper.
+    let mut paper = Paper::default();
+    let held = store.head(&lane)?;
+    for (path, bytes) in papers::gather(&lane.work, apart)?.papers {
+        let holds = Some(BlobId::of(&bytes).to_string());
+        paper.notes.push(Note::Paper { effect: EffectId(u64::MAX), path, holds });
+        paper.blobs.push(bytes);
+    }
+    papers::clear(store, &lane.work, &held, apart)?;
     let snapshot = store.snapshot(&lane, "by hand", when(since))?;
     if !snapshot.changed {
         return Ok(None);
@@ -82,6 +103,6 @@ pub fn by_hand(
     let author = store.repository().identity()?;
     let made = store.checkpoint(&lane, "Changed by hand", &author, when(since))?;
     let subject = crate::effect::subject(&made.subject);
-    let note = Note::ByHand { unit: unit.to_owned(), commit: made.commit.to_string() };
-    Ok(Some((subject, Paper { notes: vec![note], blobs: Vec::new() })))
+    paper.notes.push(Note::ByHand { unit: unit.to_owned(), commit: made.commit.to_string() });
+    Ok(Some((subject, paper)))
 }

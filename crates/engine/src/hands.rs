@@ -13,7 +13,7 @@ use crate::books::Books;
 use crate::effect::{Job, perform, situation};
 use crate::entry::Check;
 use crate::evidence::evidence;
-use crate::gate;
+use crate::gate::{self, Shown};
 use crate::message::{Hands, Message, Paper, Trouble};
 use crate::shop::{Brake, Shop};
 
@@ -158,7 +158,7 @@ impl Hands for Workers<'_> {
         }
     }
 
-    fn shows(&self, gate: &OpenGate, run: &Run) -> String {
+    fn shows(&self, gate: &OpenGate, run: &Run) -> Shown {
         gate::more(&*self.shop.clerk, gate, run)
     }
 
@@ -171,7 +171,8 @@ impl Hands for Workers<'_> {
         let Some(base) = books.base(Some(unit)).and_then(|base| Oid::parse(base).ok()) else {
             return Ok(None);
         };
-        gate::by_hand(&self.shop.store, &self.shop.run, unit, &base, since)
+        let apart = self.shop.clerk.apart();
+        gate::by_hand(&self.shop.store, &self.shop.run, unit, &base, &apart, since)
     }
 
     fn cancel(&mut self, id: EffectId) {

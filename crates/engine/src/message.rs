@@ -9,6 +9,7 @@ use windlass_core::run::{
 
 use crate::books::Books;
 use crate::entry::{Entry, Note};
+use crate::gate::Shown;
 use crate::shop::Desk;
 
 /// What reaches the loop.
@@ -99,7 +100,7 @@ pub trait Hands {
     fn start(&mut self, id: EffectId, effect: Effect, run: &Run, books: &Books);
 
     /// What a question shows besides itself.
-    fn shows(&self, gate: &OpenGate, run: &Run) -> String;
+    fn shows(&self, gate: &OpenGate, run: &Run) -> Shown;
 
     /// What a person has changed in a unit's lane by hand, if anything.
     ///

@@ -17,6 +17,8 @@ pub struct Projection {
     /// Where it is remembered what was written.
     ledger: PathBuf,
     written: BTreeMap<String, String>,
+    /// What this process knows to be there: looking again each time would cost more than writing.
+    there: BTreeMap<String, String>,
 }
 
 impl Projection {
@@ -24,7 +26,7 @@ impl Projection {
     pub fn into(files: Files, ledger: PathBuf) -> Self {
         let text = fs::read_to_string(&ledger).unwrap_or_default();
         let written = serde_json::from_str(&text).unwrap_or_default();
-        Projection { files, ledger, written }
+        Projection { files, ledger, written, there: BTreeMap::new() }
     }
 
     /// Whether a file is as we wrote it.
@@ -38,6 +40,10 @@ impl Projection {
     ///
     /// When it cannot be written.
     pub fn put(&mut self, path: &str, text: &str) -> Result<Option<String>, Trouble> {
+        if self.there.get(path).is_some_and(|there| there == text) {
+            return Ok(None);
+        }
+        self.there.insert(path.to_owned(), text.to_owned());
         let there = self.files.text(path)?;
         let mut aside = None;
         match &there {
@@ -61,6 +67,9 @@ impl Projection {
     ///
     /// When it cannot be written.
     pub fn offer(&mut self, path: &str, text: &str) -> Result<(), Trouble> {
+        if self.there.get(path).is_some_and(|there| there == text) {
+            return Ok(());
+        }
         match self.files.text(path)? {
             Some(there) if !self.is_ours(path, &there) => Ok(()),
             _ => self.put(path, text).map(drop),

@@ -247,6 +247,14 @@ impl Repository {
         Ok(self.resolve(&format!("{commit}^{{commit}}"))?.is_some())
     }
 
+    /// Whether what is checked out has a commit in its history.
+    pub fn has_taken(&self, commit: &Oid) -> Result<bool, RepoError> {
+        let place = self.refs();
+        let call = self.git.call("find.has-taken", &place);
+        let args = ["merge-base", "--is-ancestor", commit.as_str(), "HEAD"];
+        Ok(call.args(args).output()?.code == Some(0))
+    }
+
     fn resolve(&self, what: &str) -> Result<Option<Oid>, RepoError> {
         let place = self.refs();
         let call = self.git.call("find.resolve", &place);

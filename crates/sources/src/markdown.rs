@@ -51,12 +51,15 @@ impl<'t> Outline<'t> {
         let mut outline =
             Outline { text, headings: Vec::new(), html: Vec::new(), items: Vec::new() };
         let lines = Lines::of(text);
-        let mut depth = 0_usize;
+        let (mut depth, mut quotes) = (0_usize, 0_usize);
         // What is being read: a heading, or the first line of an item.
         let mut said: Option<String> = None;
         for (event, range) in Parser::new_ext(text, Options::ENABLE_TASKLISTS).into_offset_iter() {
             match event {
-                Event::Start(Tag::Heading { level, .. }) => {
+                // What is quoted is somebody else's.
+                Event::Start(Tag::BlockQuote(_)) => quotes += 1,
+                Event::End(TagEnd::BlockQuote(_)) => quotes = quotes.saturating_sub(1),
+                Event::Start(Tag::Heading { level, .. }) if quotes == 0 => {
                     outline.headings.push(Heading {
                         level: depth_of(level),
                         text: String::new(),
@@ -66,7 +69,7 @@ impl<'t> Outline<'t> {
                     });
                     said = Some(String::new());
                 }
-                Event::End(TagEnd::Heading(_)) => {
+                Event::End(TagEnd::Heading(_)) if quotes == 0 => {
                     if let (Some(said), Some(heading)) = (said.take(), outline.headings.last_mut())
                     {
                         heading.text = said.trim().to_owned();
@@ -205,6 +208,7 @@ mod tests {
 
     #[test]
     fn a_section_ends_at_the_next_heading_that_is_as_high() {
+        assert!(Outline::of("> ## Quoted\n").headings.is_empty());
         let text = "## A\na\n### B\nb\n## C\nc\n";
         let outline = Outline::of(text);
         assert_eq!(outline.below(&outline.headings[0]), "a\n### B\nb\n");

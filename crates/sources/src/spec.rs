@@ -126,6 +126,7 @@ impl Spec {
     ///
     /// When its phases contradict themselves. A spec without phases is none of that: it has none.
     pub fn parse(text: &str) -> Result<Self, BadSpec> {
+        let text = text.trim_start_matches('\u{feff}');
         if text.trim().is_empty() {
             return Err(BadSpec::Empty);
         }

@@ -314,7 +314,8 @@ impl Error {
                 "`windlass stop --cancel {run}` ends it; nothing of it is in this repository"
             )),
             Self::SeveralOpen(runs) => {
-                Some(format!("say which: {}", runs.first().map_or("", String::as_str)))
+                let first = runs.first().map_or("", String::as_str);
+                Some(format!("say which, for instance: windlass resume {first}"))
             }
             Self::NoGate(_) => Some("`windlass gates` names them".to_owned()),
             Self::NoLane(_) => Some("`windlass lanes list` names them".to_owned()),
@@ -322,6 +323,11 @@ impl Error {
             Self::NoAgent { agent, .. } => Some(format!(
                 "install it, or change `[agents.{agent}]` in windlass.toml and commit that"
             )),
+            Self::NoPlayer { role } if role == "default" => Some(
+                "name an agent in windlass.toml, as `[roles] default = \"…\"`, and commit that; `windlass init` \
+                 writes one to start from"
+                    .to_owned(),
+            ),
             Self::NoPlayer { role } => Some(format!(
                 "name an agent in windlass.toml, as `[roles] default = \"…\"` or `[roles] {role} = \"…\"`, and \
                  commit that; `windlass init` writes one to start from"

@@ -106,7 +106,7 @@ impl Terminal {
                 "a budget is spent: raise it in windlass.toml, commit that, then `windlass resume`"
             }
             Left::Standing(Standing::Escalated) => {
-                "something went wrong that needs a person: `windlass log --full` tells what"
+                "it needs a person to go on: what for stands above, and `windlass log --full` tells more"
             }
             Left::Standing(Standing::Ended(RunOutcome::Done))
                 if tally.failed + tally.blocked > 0 =>

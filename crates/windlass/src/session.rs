@@ -117,6 +117,10 @@ fn drive(
         engine.note(kept);
         engine.commit(&mut face)?;
     }
+    for (unit, _, command) in engine.books().waiting() {
+        let unit = unit.map_or(String::new(), |unit| format!("{unit}: "));
+        face.face.says(&format!("{unit}not taken yet: {command}"));
+    }
     face.face.ends(engine.run(), left);
     Ok(exit(left, engine.run()))
 }
@@ -143,7 +147,7 @@ impl Face for Watched<'_> {
     }
 
     fn waits(&mut self, gates: &[OpenGate], run: &Run) -> Patience {
-        self.face.waits_with(gates, &|gate| gate::more(&*self.clerk, gate, run))
+        self.face.waits_with(gates, &|gate| gate::more(&*self.clerk, gate, run).text)
     }
 }
 

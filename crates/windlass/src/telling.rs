@@ -125,7 +125,9 @@ impl Teller {
                 _ => None,
             },
             Event::Asked { gate, frame, policy: None, .. } => {
-                Some(format!("{}asks (gate {})", self.of(*frame), gate.0))
+                let question =
+                    run.gate(*gate).map_or(String::new(), |it| format!(": {}", it.question));
+                Some(format!("{}asks (gate {}){question}", self.of(*frame), gate.0))
             }
             Event::Asked { frame, policy: Some(policy), .. } => {
                 let answer = self.answer(*frame, policy.verdict);

@@ -232,6 +232,9 @@ pub enum Refused {
         /// The option or wish.
         option: String,
     },
+    /// What was asked about is not what it was any more.
+    #[error("{0}")]
+    Changed(String),
     /// No such unit.
     #[error("there is no unit {0:?}")]
     NoSuchUnit(Arc<str>),

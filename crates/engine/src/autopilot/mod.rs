@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use windlass_core::run::{Event, Run};
+use windlass_core::run::{Event, Item, Run};
 use windlass_core::value::Value;
 use windlass_sources::autopilot as format;
 use windlass_sources::{Reading, SourceError, slug};
@@ -17,7 +17,7 @@ use windlass_sources::{Reading, SourceError, slug};
 pub use read::{READERS, spec};
 pub use session::Session;
 
-use crate::clerk::{Blobs, Clerk, Reported, Situation, Told};
+use crate::clerk::{Blobs, Clerk, Said, Situation, Told};
 use crate::date::{date, instant};
 use crate::entry::Entry;
 use crate::memory::Files;
@@ -27,6 +27,9 @@ use crate::shop::lock;
 
 /// Where plans are.
 const PLANS: &str = "docs/plans";
+
+/// What a plan of ours ends with: whose it is.
+const MARK: &str = "<!-- windlass: ";
 
 /// The clerk of a run of autopilot.
 pub struct Autopilot {
@@ -40,6 +43,8 @@ pub struct Autopilot {
     starting_commit: String,
     session: Mutex<Session>,
     projection: Mutex<Projection>,
+    /// The run: plans that it wrote bear its name.
+    run: String,
     said: Mutex<Vec<String>>,
     warned: Mutex<BTreeSet<String>>,
 }
@@ -66,6 +71,7 @@ impl Autopilot {
                 input("review_plans") == Some(Value::Flag(true)) || text("rigor") == "thorough",
             )),
             projection: Mutex::new(Projection::into(files.clone(), state.join("projected.json"))),
+            run: run.id().to_owned(),
             said: Mutex::default(),
             warned: Mutex::default(),
             files,
@@ -204,7 +210,10 @@ impl Autopilot {
         for (path, bytes) in &session.papers {
             let own = path.starts_with(&self.dir()) || self.is_plan_of_ours(path, &session);
             if own {
-                let text = String::from_utf8_lossy(bytes).into_owned();
+                let mut text = String::from_utf8_lossy(bytes).into_owned();
+                if path.starts_with(PLANS) && !text.contains(MARK) {
+                    text = format!("{}\n\n{MARK}{} -->\n", text.trim_end(), self.run);
+                }
                 files.insert(path.clone(), text);
             }
         }
@@ -285,19 +294,14 @@ impl Clerk for Autopilot {
         self.shown(name, at)
     }
 
-    fn contradiction(&self, role: &str, verdict: &str, said: &Reported<'_>) -> Option<String> {
-        if role != "code-reviewer" {
-            return None;
-        }
-        let listed = said.lists.get("blockers").map_or(0, Vec::len);
-        let counted = match said.facts.get("blocking_count") {
-            Some(Value::Number(count)) => *count,
-            _ => 0,
-        };
-        match (verdict, listed > 0 || counted > 0) {
-            ("clear", true) => Some("it says `clear` and reports blocking findings".to_owned()),
-            ("blocking", false) => {
-                Some("it says `blocking` and reports nothing that is".to_owned())
+    fn examine(&self, role: &str, verdict: &str, said: Said<'_>) -> Option<String> {
+        match role {
+            "code-reviewer" => reviewed(verdict, said),
+            "verifier"
+                if verdict == "pass"
+                    && said.lists.get("findings").is_some_and(|it| !it.is_empty()) =>
+            {
+                Some("it says `pass` and reports findings".to_owned())
             }
             _ => None,
         }
@@ -313,14 +317,47 @@ impl Clerk for Autopilot {
 
     fn papers(&self) -> BTreeMap<String, Arc<[u8]>> {
         let session = self.session();
-        let own = |path: &str| path.starts_with(&self.dir()) || path.starts_with(PLANS);
+        let plan = session.phases.get(session.current).and_then(|phase| phase.plan_path.as_deref());
+        let own = |path: &str| path.starts_with(&self.dir()) || Some(path) == plan;
         let papers = session.papers.iter().filter(|(path, _)| own(path));
         papers.map(|(path, bytes)| (path.clone(), bytes.clone())).collect()
     }
 
     fn apart(&self) -> Vec<String> {
-        let session = self.session();
-        let plans = session.papers.keys().filter(|path| path.starts_with(PLANS)).cloned();
-        std::iter::once(".harness".to_owned()).chain(plans).collect()
+        vec![".harness".to_owned(), PLANS.to_owned()]
+    }
+}
+
+/// The findings of a review decide what is blocking, wherever the reviewer put them; its verdict must agree.
+fn reviewed(verdict: &str, said: Said<'_>) -> Option<String> {
+    let findings = session::findings(said.text);
+    let [blocking, warnings, notes] = session::counts(&findings);
+    for (name, count) in
+        [("blocking_count", blocking), ("warning_count", warnings), ("note_count", notes)]
+    {
+        let count = Value::Number(i64::try_from(count).unwrap_or(i64::MAX));
+        said.facts.entry(name.to_owned()).or_insert(count);
+    }
+    let blockers = said.lists.entry("blockers".to_owned()).or_default();
+    if blockers.is_empty() {
+        let severe = findings.iter().filter(|it| it["severity"] == "blocking");
+        blockers.extend(severe.enumerate().map(|(at, finding)| {
+            let title = finding["title"].as_str().unwrap_or("a blocking finding");
+            let place = finding["file"].as_str().map_or(String::new(), |file| format!(" ({file})"));
+            Item {
+                id: format!("finding-{}", at + 1).into(),
+                title: format!("{title}{place}").into(),
+                ..Item::default()
+            }
+        }));
+    }
+    let counted = match said.facts.get("blocking_count") {
+        Some(Value::Number(count)) => *count,
+        _ => 0,
+    };
+    match (verdict, counted > 0 || !blockers.is_empty()) {
+        ("clear", true) => Some("it says `clear` and reports blocking findings".to_owned()),
+        ("blocking", false) => Some("it says `blocking` and reports nothing that is".to_owned()),
+        _ => None,
     }
 }

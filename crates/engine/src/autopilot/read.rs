@@ -11,7 +11,7 @@ use windlass_sources::roadmap::{Roadmap, Status};
 use windlass_sources::spec::Spec;
 use windlass_sources::{Reading, SourceError, slug};
 
-use super::{Autopilot, PLANS};
+use super::{Autopilot, MARK, PLANS};
 use crate::clerk::Situation;
 use crate::memory::{failures, learnings};
 use crate::shop::lock;
@@ -183,13 +183,16 @@ impl Autopilot {
         };
         let plan = Plan::parse(&text);
         let number = |count: usize| Value::Number(i64::try_from(count).unwrap_or(i64::MAX));
-        let concerns = self.handoff().map_or(0, |handoff| handoff.concerns.len());
         let mut reading = came("found");
         reading.facts = BTreeMap::from([
             ("task_count".to_owned(), number(plan.tasks.len())),
             ("checkpoint_count".to_owned(), number(plan.checkpoints)),
-            ("concern_count".to_owned(), number(concerns)),
         ]);
+        // What a planner was worried about and nobody can read is not nothing: the signal fires.
+        if let Some(concerns) = self.concerns() {
+            reading.facts.insert("concern_count".to_owned(), number(concerns));
+        }
+        let ours = self.session().made.contains(&path);
         reading.remarks = plan.remarks.iter().map(|remark| format!("{path}: {remark}")).collect();
         let tasks = plan.tasks.iter().map(|task| Item {
             id: task.id.as_str().into(),
@@ -200,7 +203,8 @@ impl Autopilot {
                     "checkpoint".to_owned(),
                     Value::text(task.checkpoint.map_or("none", |checkpoint| checkpoint.word())),
                 ),
-                ("complete".to_owned(), Value::Flag(task.complete)),
+                // A planner has done nothing yet, whatever it ticks off.
+                ("complete".to_owned(), Value::Flag(task.complete && !ours)),
             ]),
             ..Item::default()
         });
@@ -223,8 +227,9 @@ impl Autopilot {
             let dated = stem.get(..11).is_some_and(|date| {
                 date.ends_with('-') && date.bytes().all(|it| it.is_ascii_digit() || it == b'-')
             });
-            if (if dated { &stem[11..] } else { stem }) == own {
-                return Ok(Some(format!("{PLANS}/{name}")));
+            let path = format!("{PLANS}/{name}");
+            if (if dated { &stem[11..] } else { stem }) == own && self.is_open(&path)? {
+                return Ok(Some(path));
             }
         }
         let handoff = self.file(&self.in_dir("handoff.json"))?;
@@ -234,13 +239,20 @@ impl Autopilot {
         Ok(named.filter(|path| slug(path).contains(&own)))
     }
 
-    /// What a planner handed on last.
-    pub(super) fn handoff(&self) -> Option<Handoff> {
-        let papers = &self.session().papers;
-        let text = papers.get(&self.in_dir("handoff.json"))?;
+    /// Whether a plan is a person's, or this run's own: what another run wrote is not for this one.
+    fn is_open(&self, path: &str) -> Result<bool, SourceError> {
+        let text = self.file(path)?.unwrap_or_default();
+        let own = format!("{MARK}{} -->", self.run);
+        Ok(!text.contains(MARK) || text.contains(&own))
+    }
+
+    /// How many concerns a planner handed on last; `None` when nobody can tell.
+    fn concerns(&self) -> Option<usize> {
+        let session = self.session();
+        let Some(text) = session.papers.get(&self.in_dir("handoff.json")) else { return Some(0) };
         let handoff = Handoff::parse(&String::from_utf8_lossy(text)).ok()?;
         let planning = handoff.from_skill.is_empty() || handoff.from_skill.contains("plan");
-        planning.then_some(handoff)
+        Some(if planning { handoff.concerns.len() } else { 0 })
     }
 }
 

@@ -50,7 +50,7 @@ pub struct Session {
     flights: BTreeMap<EffectId, FrameId>,
     gates: BTreeMap<GateId, FrameId>,
     /// Facts of phases, before they are units.
-    listed: BTreeMap<String, BTreeMap<String, Value>>,
+    pub listed: BTreeMap<String, (String, BTreeMap<String, Value>)>,
 }
 
 /// A phase.
@@ -166,19 +166,24 @@ impl Session {
     fn note(&mut self, note: &Note, blob: Blobs<'_>) {
         match note {
             Note::Paper { effect, path, holds: Some(holds) } => {
-                if let Some(bytes) = blob(holds) {
-                    self.papers.insert(path.clone(), bytes.into());
-                }
                 let place =
                     self.flights.get(effect).and_then(|frame| self.frames.get(frame)).cloned();
                 let place = place.unwrap_or_default();
                 if path.starts_with("docs/plans/") {
-                    if !matches!(place.stage.as_str(), "find_plan" | "read_plan") {
-                        self.made.insert(path.clone());
+                    // Only a planner makes plans, and only of its own phase.
+                    match place.stage.as_str() {
+                        "plan" => {
+                            self.made.insert(path.clone());
+                        }
+                        "find_plan" | "read_plan" | "session" => {}
+                        _ => return,
                     }
                     if let Some(phase) = self.phase_mut(place.unit.as_deref()) {
                         phase.plan_path = Some(path.clone());
                     }
+                }
+                if let Some(bytes) = blob(holds) {
+                    self.papers.insert(path.clone(), bytes.into());
                 }
             }
             Note::Paper { path, holds: None, .. } => {
@@ -273,8 +278,10 @@ impl Session {
                 let frame = self.flights.remove(&ending.effect);
                 for (name, items) in &ending.lists {
                     if &**name == "phases" {
-                        let facts = items.iter().map(|it| (it.id.to_string(), it.facts.clone()));
-                        self.listed.extend(facts);
+                        let listed = items.iter().map(|it| {
+                            (it.id.to_string(), (it.title.to_string(), it.facts.clone()))
+                        });
+                        self.listed.extend(listed);
                     }
                 }
                 let place = frame.and_then(|frame| self.frames.get(&frame).cloned());
@@ -318,7 +325,7 @@ impl Session {
     /// Units that are new to us.
     fn meet(&mut self, run: &Run) {
         for unit in run.units().skip(self.phases.len()) {
-            let facts = self.listed.get(&*unit.id).cloned().unwrap_or_default();
+            let (_, facts) = self.listed.get(&*unit.id).cloned().unwrap_or_default();
             let word = |name: &str| facts.get(name).map(Value::to_string);
             self.phases.push(Phase {
                 number: unit.id.to_string(),
@@ -509,7 +516,7 @@ impl Phase {
 }
 
 /// The findings in a reviewer's answer: its list `findings`, and what it calls blockers and the list has not got.
-fn findings(said: &str) -> Vec<Json> {
+pub fn findings(said: &str) -> Vec<Json> {
     let Some(said) = windlass_agents::last_object(said) else { return Vec::new() };
     let list = |name: &str| said.get(name).and_then(Json::as_array).cloned().unwrap_or_default();
     let mut findings = list("findings");
@@ -528,7 +535,7 @@ fn findings(said: &str) -> Vec<Json> {
 }
 
 /// Blocking, warnings, notes.
-fn counts(findings: &[Json]) -> [u64; 3] {
+pub fn counts(findings: &[Json]) -> [u64; 3] {
     ["blocking", "warning", "note"].map(|severity| {
         let own = findings
             .iter()

@@ -3,8 +3,8 @@
 use windlass_sources::plan::Plan;
 use windlass_sources::spec::Spec;
 
-use super::Autopilot;
 use super::session::{MINUTES_A_TASK, Phase, TASK_THRESHOLD};
+use super::{Autopilot, MARK};
 use crate::clerk::Situation;
 use crate::memory::{failures, learnings};
 
@@ -40,6 +40,7 @@ impl Autopilot {
             }
             "phases" => Some(self.phase_list()),
             "question" => self.question(at),
+            "stale" => self.edited_plan(at),
             _ => None,
         }
     }
@@ -121,6 +122,19 @@ impl Autopilot {
             )
         };
         session.phases.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Whether the plan that is up for approval has been edited since it was read.
+    fn edited_plan(&self, at: &Situation) -> Option<String> {
+        if at.stage != "approve_plan" {
+            return None;
+        }
+        let path = self.session().phase(&at.unit.as_ref()?.0)?.plan_path.clone()?;
+        let there = self.files.text(&path).ok()??;
+        let plain = |text: &str| text.split(MARK).next().unwrap_or(text).trim().to_owned();
+        (plain(&there) != plain(&self.paper(&path)?)).then(|| {
+            format!("{path} was edited since it was shown: answer `revise`, then `edited`, and see it again")
+        })
     }
 
     /// What a person should know when they are asked something.

@@ -1,6 +1,7 @@
 //! What autopilot tells people, and writes into files that are theirs too. Each may be done twice and is then done
 //! once.
 
+use windlass_core::value::Value;
 use windlass_sources::handoff::{FinalReview, Handoff};
 use windlass_sources::roadmap::{Roadmap, Status};
 use windlass_sources::slug;
@@ -55,9 +56,26 @@ impl Autopilot {
 
     fn resumed(&self) -> String {
         let session = self.session();
-        let open = session.phases.iter().find(|phase| phase.status == "pending");
-        let phase = open.map_or("none left".to_owned(), |it| format!("{}: {}", it.number, it.name));
-        format!("Resuming autopilot, phase {phase}.")
+        // The phases are not units yet: they have only been read.
+        let pending = |facts: &std::collections::BTreeMap<String, Value>| {
+            facts.get("recorded") == Some(&Value::text("pending"))
+        };
+        let mut open: Vec<(u32, &str, String)> = session
+            .listed
+            .iter()
+            .filter(|(_, (_, facts))| pending(facts))
+            .map(|(id, (title, facts))| {
+                let state = facts.get("resume_at").map_or(String::new(), Value::to_string);
+                (id.parse().unwrap_or(u32::MAX), title.as_str(), state)
+            })
+            .collect();
+        open.sort();
+        match open.first() {
+            Some((number, name, state)) => {
+                format!("Resuming autopilot from state {state}, phase {number}: {name}.")
+            }
+            None => "Resuming autopilot: no phase is left.".to_owned(),
+        }
     }
 
     fn interactive(&self, at: &Situation) -> String {

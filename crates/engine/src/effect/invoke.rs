@@ -15,7 +15,7 @@ use windlass_process::{Command, Ending, Env, Finished, Limits, Output, Stdin};
 use windlass_repo::{Lane, Snapshot};
 
 use super::{Job, Outcome, subject};
-use crate::clerk::Reported;
+use crate::clerk::Said;
 use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
 use crate::papers;
@@ -180,8 +180,9 @@ impl Visit<'_> {
         let stderr = mask.bytes(finished.stderr.text()?);
         let mut answer = agent.answer(&ask, &Heard { stopped: ended(&finished), stdout: &stdout });
         if let Came::Verdict(verdict) = &answer.came {
-            let said = Reported { facts: &answer.facts, lists: &answer.lists };
-            if let Some(why) = self.shop.clerk.contradiction(self.role, verdict, &said) {
+            let text = &String::from_utf8_lossy(&stdout);
+            let said = Said { text, facts: &mut answer.facts, lists: &mut answer.lists };
+            if let Some(why) = self.shop.clerk.examine(self.role, verdict, said) {
                 answer.came = Came::Mishap(Mishap::Unknown);
                 answer.remarks.push(why);
             }

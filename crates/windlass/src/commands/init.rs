@@ -49,9 +49,9 @@ run        = { dollars = 20, minutes = 480 }
 unit       = { dollars = 5 }
 invocation = { dollars = 2, minutes = 30 }
 
-# [policies.night]              # answers a gate for you, once, when nothing is of concern
-# stage  = "approve_plan"
-# answer = "approve"
+# [policies.night]              # answers a gate for you when nothing is of concern: here, whether to go on
+# stage  = "go_on"              # with the next phase
+# answer = "yes"
 "#;
 
 pub fn run(args: &InitArgs, out: &mut Output) -> Result<Exit, Error> {

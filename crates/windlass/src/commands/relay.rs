@@ -6,7 +6,7 @@ use windlass_core::run::{GateId, Input, OpenGate, Run, Subject};
 use windlass_engine::Engine;
 use windlass_engine::entry::Entry;
 use windlass_engine::message::{Face, Paper, Patience};
-use windlass_journal::{AskError, RunId, ask};
+use windlass_journal::{AskError, ask};
 use windlass_repo::{Oid, Settings, Store};
 
 use super::known;
@@ -43,8 +43,12 @@ fn here(place: Workplace, request: Request) -> Result<Response, Error> {
     let taken = match request {
         Request::Answer { gate, option, text, who, .. } => {
             let answer = session::answer(gate, option, text, &who);
-            let changed = by_hand(&held, &engine, answer.gate)?;
-            let more = shows(&held, &engine, &id, answer.gate)?;
+            let top = held.repository.top();
+            let clerk = clerks::told(top, &held.dir, &held.journal, &id, engine.run())?;
+            let changed = by_hand(&held, &engine, answer.gate, &clerk.apart())?;
+            let gate = engine.run().gate(answer.gate);
+            let more = gate.map(|gate| windlass_engine::gate::more(&*clerk, &gate, engine.run()));
+            let more = more.unwrap_or_default();
             engine.answer(answer, &more, changed)
         }
         Request::Wish { who, wish, .. } => {
@@ -57,19 +61,12 @@ fn here(place: Workplace, request: Request) -> Result<Response, Error> {
     Ok(session::respond(taken))
 }
 
-/// What the question showed besides itself.
-fn shows(held: &Held, engine: &Engine<'_>, id: &RunId, gate: GateId) -> Result<String, Error> {
-    let Some(gate) = engine.run().gate(gate) else { return Ok(String::new()) };
-    let top = held.repository.top();
-    let clerk = clerks::told(top, &held.dir, &held.journal, id, engine.run())?;
-    Ok(windlass_engine::gate::more(&*clerk, &gate, engine.run()))
-}
-
 /// What the person who answers has changed in the lane of the unit in question.
 fn by_hand(
     held: &Held,
     engine: &Engine<'_>,
     gate: GateId,
+    apart: &[String],
 ) -> Result<Option<(Subject, Paper)>, Error> {
     let unit = engine.run().gate(gate).and_then(|gate| gate.unit);
     let Some(unit) = unit else { return Ok(None) };
@@ -77,7 +74,8 @@ fn by_hand(
     let Some(base) = base else { return Ok(None) };
     let store = Store::open(held.repository.clone(), &held.dir, Settings::default())?;
     store.recover()?;
-    Ok(windlass_engine::gate::by_hand(&store, engine.run().id(), &unit, &base, engine.now())?)
+    let run = engine.run().id();
+    Ok(windlass_engine::gate::by_hand(&store, run, &unit, &base, apart, engine.now())?)
 }
 
 /// Nobody looks on.

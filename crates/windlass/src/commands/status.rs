@@ -6,6 +6,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use windlass_core::run::{Phase, Standing, UnitStatus};
 use windlass_journal::Lock;
+use windlass_repo::Oid;
 
 use super::known::{self, Known, Runs};
 use crate::error::Error;
@@ -52,7 +53,13 @@ pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
     }
     let Runs { readable: mut runs, unreadable } = known;
     if args.run.is_none() && !args.all {
-        runs.retain(|known| known.run.phase() != Phase::Ended);
+        // What waits to be taken is not over for whoever has to take it.
+        runs.retain(|known| {
+            let mut waiting =
+                known.books.waiting().filter_map(|(_, commit, _)| Oid::parse(commit).ok());
+            known.run.phase() != Phase::Ended
+                || waiting.any(|commit| !place.repository.has_taken(&commit).unwrap_or(true))
+        });
     }
     if args.json {
         let holder = holder.map(|holder| json!({ "pid": holder.pid, "what": holder.what }));

@@ -368,7 +368,11 @@ fn three_retries_with_wider_context_then_a_recovery_commit_and_a_question() {
     let lanes: Value = serde_json::from_slice(&lanes.stdout).unwrap();
     let lane =
         lanes["lanes"].as_array().unwrap().iter().find(|it| it["unit"] == "1").expect("a lane");
-    fs::write(format!("{}/phase-1.txt", lane["path"].as_str().unwrap()), "good\n").unwrap();
+    let lane = lane["path"].as_str().unwrap();
+    fs::write(format!("{lane}/phase-1.txt"), "good\n").unwrap();
+    // Notes of the session's are not part of the work, even here.
+    fs::create_dir_all(format!("{lane}/.harness/sessions/spec")).unwrap();
+    fs::write(format!("{lane}/.harness/sessions/spec/learnings.md"), "- mine\n").unwrap();
     let (code, said) = pilot.answer(&["manual"]);
     assert_eq!(code, Some(0), "{said}");
     let history = pilot.scratch.git(&["log", "--format=%s", "main"]);
@@ -377,6 +381,7 @@ fn three_retries_with_wider_context_then_a_recovery_commit_and_a_question() {
         "{history}"
     );
     assert_eq!(pilot.scratch.landed()["phase-1.txt"], "good");
+    assert!(!pilot.scratch.git(&["ls-tree", "-r", "--name-only", "main"]).contains(".harness"));
 }
 
 #[test]
@@ -634,4 +639,75 @@ fn a_pull_request_is_opened_by_the_persons_own_program_or_written_down() {
         let body = pilot.file(".harness/sessions/spec/pull-request.md").unwrap();
         assert!(body.contains("## Phase 1: Alpha (complete)"), "{body}");
     }
+}
+
+#[test]
+fn a_plan_that_was_edited_since_it_was_shown_is_not_approved_by_a_yes() {
+    let pilot = Pilot::new(SHORT, "");
+    assert_eq!(pilot.run(&["autopilot", "spec.md", "--review-plans"]).0, Some(8));
+    pilot.write(&pilot.plan("alpha"), "### Task 1: One\n### Task 2: Two\n");
+    let (code, said) = pilot.run(&["answer", "0", "yes"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("was edited since it was shown"), "{said}");
+    assert_eq!(pilot.answer(&["revise"]).0, Some(8));
+    assert_eq!(pilot.answer(&["edited"]).0, Some(8));
+    assert_eq!(pilot.answer(&["yes"]).0, Some(0));
+    assert_eq!(pilot.state()["history"][0]["tasksCompleted"], 2);
+}
+
+#[test]
+fn plans_of_other_runs_and_of_executors_are_not_taken_for_this_ones() {
+    let other = SHORT.replace("# Things", "# Other things");
+    let plant = says(
+        "role = 'task-executor'\nunit = '1'",
+        "verdict = 'done'",
+        &[("phase-1.txt", "good"), ("docs/plans/2020-01-01-beta-plan.md", "### Task 1: Evil")],
+    );
+    let pilot = Pilot::with(SPEC, &plant, &[("other.md", &other)]);
+    let (code, said) = pilot.run(&["autopilot", "spec.md"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains("2: plan: planned"),
+        "the second phase is planned by its planner: {said}"
+    );
+    assert!(!pilot.scratch.git(&["ls-tree", "-r", "--name-only", "main"]).contains("docs/plans"));
+    // Another spec has a phase of the same name.
+    let (code, said) = pilot.run(&["autopilot", "other.md"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("1: plan: planned"), "{said}");
+}
+
+#[test]
+fn a_handoff_that_nobody_can_read_is_a_concern() {
+    for handoff in ["{garbage", "[]", "null"] {
+        let pilot = Pilot::new(SHORT, &plans("1", "### Task 1: A", handoff));
+        let (code, said) = pilot.run(&["autopilot", "spec.md"]);
+        assert_eq!(code, Some(8), "{handoff}: {said}");
+    }
+}
+
+#[test]
+fn findings_decide_what_is_blocking_and_are_fixed_wherever_they_stand() {
+    let finding = "findings = [{ severity = 'blocking', file = 'a.rs', title = 'It leaks' }]";
+    let mut script = says(
+        "role = 'code-reviewer'\nunit = '1'\nattempt = 1",
+        &format!("verdict = 'blocking', {finding}"),
+        &[],
+    );
+    script += &says(
+        "role = 'task-executor'\nunit = '1'\ntask = 'finding-1'",
+        "verdict = 'done'",
+        &[("mended.txt", "good")],
+    );
+    let pilot = Pilot::new(SHORT, &script);
+    assert_eq!(pilot.run(&["autopilot", "spec.md"]).0, Some(8));
+    let (code, said) = pilot.answer(&["fix"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(pilot.scratch.landed()["mended.txt"], "good");
+    // And a verdict that does not agree with them is none.
+    let pilot = Pilot::new(
+        SHORT,
+        &says("role = 'code-reviewer'\nunit = '1'", &format!("verdict = 'clear', {finding}"), &[]),
+    );
+    assert_eq!(pilot.run(&["autopilot", "spec.md"]).0, Some(3));
 }
