@@ -126,6 +126,24 @@ impl Spec {
     ///
     /// When its phases contradict themselves. A spec without phases is none of that: it has none.
     pub fn parse(text: &str) -> Result<Self, BadSpec> {
+        let spec = Self::in_any_order(text)?;
+        for pair in spec.phases.windows(2) {
+            if let [before, this] = pair
+                && before.number > this.number
+            {
+                let (line, number, before) = (this.line, this.number, before.number);
+                return Err(BadSpec::Unordered { line, number, before });
+            }
+        }
+        Ok(spec)
+    }
+
+    /// Reads a spec whose phases stand in the order that counts, whatever their numbers.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Spec::parse`].
+    pub fn in_any_order(text: &str) -> Result<Self, BadSpec> {
         let text = text.trim_start_matches('\u{feff}');
         if text.trim().is_empty() {
             return Err(BadSpec::Empty);
@@ -148,9 +166,6 @@ impl Spec {
                 }
                 let section = heading.start..outline.end(heading);
                 let complexity = complexity(&outline.noted("complexity", section))?;
-                if let Some(before) = phases.last().filter(|before| before.number > number) {
-                    return Err(BadSpec::Unordered { line, number, before: before.number });
-                }
                 if let Some(twin) = phases.iter().find(|twin| twin.number == number) {
                     let what = format!("phase {number}");
                     return Err(BadSpec::Twice { line, what, before: twin.line });

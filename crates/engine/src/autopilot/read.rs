@@ -44,6 +44,7 @@ impl Autopilot {
     pub(super) fn look(&self, name: &str, at: &Situation) -> Result<Reading, SourceError> {
         match name {
             "autopilot-session" => self.earlier(),
+            "spec" if at.stage == "reorder" => self.reordered(),
             "spec" => self.spec_phases(),
             "roadmap" => self.roadmap_phases(),
             "working-context" => self.context(),
@@ -67,6 +68,31 @@ impl Autopilot {
             .iter()
             .map(|phase| fresh(phase.number, &phase.name, phase.complexity.word()))
             .collect();
+        let mut reading = came(if phases.is_empty() { "no_phases" } else { "found" });
+        reading.lists.insert("phases".to_owned(), phases);
+        reading.papers.insert(self.spec.clone(), text.into_bytes());
+        Ok(reading)
+    }
+
+    /// The phases in a new order. Each keeps the number it has; it is known by its name.
+    fn reordered(&self) -> Result<Reading, SourceError> {
+        let Some(text) = self.file(&self.spec)? else { return Ok(came("missing")) };
+        let spec = Spec::in_any_order(&text).map_err(|flaw| SourceError::Bad {
+            path: self.spec.clone().into(),
+            what: flaw.to_string(),
+        })?;
+        let session = self.session();
+        let numbers = session.phases.iter().filter_map(|phase| phase.number.parse::<u32>().ok());
+        let mut next = numbers.max().unwrap_or(0);
+        let mut phases = Vec::new();
+        for (phase, rank) in spec.phases.iter().zip(0..) {
+            let known = session.phases.iter().find(|own| slug(&own.name) == slug(&phase.name));
+            let number = known.and_then(|own| own.number.parse().ok()).unwrap_or_else(|| {
+                next += 1;
+                next
+            });
+            phases.push(Item { rank, ..fresh(number, &phase.name, phase.complexity.word()) });
+        }
         let mut reading = came(if phases.is_empty() { "no_phases" } else { "found" });
         reading.lists.insert("phases".to_owned(), phases);
         reading.papers.insert(self.spec.clone(), text.into_bytes());

@@ -46,6 +46,8 @@ pub struct Session {
     pub retries: u64,
     /// The run is over.
     pub ended: Option<RunOutcome>,
+    /// Phases in the order that a person proposes, by number and name.
+    pub proposed: Vec<(String, String)>,
     frames: BTreeMap<FrameId, Place>,
     flights: BTreeMap<EffectId, FrameId>,
     gates: BTreeMap<GateId, FrameId>,
@@ -276,8 +278,15 @@ impl Session {
             }
             Event::Reported(ending) => {
                 let frame = self.flights.remove(&ending.effect);
+                let stage =
+                    frame.and_then(|frame| self.frames.get(&frame)).map(|it| it.stage.clone());
                 for (name, items) in &ending.lists {
                     if &**name == "phases" {
+                        if stage.as_deref() == Some("reorder") {
+                            let named =
+                                items.iter().map(|it| (it.id.to_string(), it.title.to_string()));
+                            self.proposed = named.collect();
+                        }
                         let listed = items.iter().map(|it| {
                             (it.id.to_string(), (it.title.to_string(), it.facts.clone()))
                         });

@@ -1,6 +1,7 @@
 //! What roles and people are shown of a session.
 
 use windlass_sources::plan::Plan;
+use windlass_sources::slug;
 use windlass_sources::spec::Spec;
 
 use super::session::{MINUTES_A_TASK, Phase, TASK_THRESHOLD};
@@ -63,8 +64,9 @@ impl Autopilot {
 
     fn phase_text(&self, at: &Situation) -> Option<String> {
         let (unit, title) = at.unit.as_ref()?;
-        let spec = Spec::parse(&self.paper(&self.spec)?).ok()?;
-        let phase = spec.phases.into_iter().find(|phase| phase.number.to_string() == *unit);
+        let spec = Spec::in_any_order(&self.paper(&self.spec)?).ok()?;
+        let name = slug(title);
+        let phase = spec.phases.into_iter().find(|phase| slug(&phase.name) == name);
         let text = phase.map_or(String::new(), |phase| phase.text);
         Some(format!("Phase {unit}: {title}\n\n{}", beginning(&text)))
     }
@@ -112,6 +114,20 @@ impl Autopilot {
 
     fn phase_list(&self) -> String {
         let session = self.session();
+        let over = |number: &str| {
+            session
+                .phase(number)
+                .is_some_and(|phase| matches!(phase.status.as_str(), "complete" | "skipped"))
+        };
+        let left: Vec<String> = session
+            .proposed
+            .iter()
+            .filter(|(number, _)| !over(number))
+            .map(|(_, name)| format!("- {name}"))
+            .collect();
+        if !left.is_empty() {
+            return format!("What is left, in this order:\n{}", left.join("\n"));
+        }
         let line = |phase: &Phase| {
             format!(
                 "Phase {}: {} ({}, {})",

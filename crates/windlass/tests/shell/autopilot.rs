@@ -711,3 +711,32 @@ fn findings_decide_what_is_blocking_and_are_fixed_wherever_they_stand() {
     );
     assert_eq!(pilot.run(&["autopilot", "spec.md"]).0, Some(3));
 }
+
+#[test]
+fn phases_that_are_left_are_built_in_the_order_that_the_spec_has_by_then() {
+    let config = "[agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\n[roles]\ndefault = 'acted'\n\
+                  [checks]\nvalidate = 'sh check.sh'\n[policies.no-pr]\nstage = 'offer_pr'\nanswer = 'no'\n";
+    let spec = |names: &[&str]| -> String {
+        let phases =
+            names.iter().enumerate().map(|(at, name)| format!("### Phase {}: {name}\n", at + 1));
+        format!("# Things\n\n## Implementation Order\n\n{}", phases.collect::<String>())
+    };
+    let script = plans("4", "### Task 1: New", HANDOFF);
+    let pilot = Pilot::with(&spec(&["One", "Two", "Three"]), &script, &[("windlass.toml", config)]);
+    assert_eq!(pilot.run(&["autopilot", "spec.md"]).0, Some(8));
+    pilot.write("spec.md", &spec(&["One", "Three", "New", "Two"]));
+    assert_eq!(pilot.answer(&["reorder"]).0, Some(8));
+    let (_, gates) = pilot.run(&["gates"]);
+    assert!(gates.contains("| - Three\n  | - New\n  | - Two\n"), "{gates}");
+    let mut built = pilot.answer(&["yes"]).1;
+    for _ in 0..2 {
+        built += &pilot.answer(&["yes"]).1;
+    }
+    let complete: Vec<&str> = built.lines().filter(|line| line.ends_with(" — COMPLETE")).collect();
+    assert_eq!(
+        complete,
+        ["Phase 3: Three — COMPLETE", "Phase 4: New — COMPLETE", "Phase 2: Two — COMPLETE"],
+        "{built}"
+    );
+    assert_eq!(pilot.state()["currentState"], "DONE");
+}
