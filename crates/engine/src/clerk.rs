@@ -92,6 +92,11 @@ pub trait Clerk: Send + Sync {
         None
     }
 
+    /// Why an answer cannot be taken now, if it cannot: what it is about is not what was shown any more.
+    fn refuses(&self, _option: &str, _at: &Situation) -> Option<String> {
+        None
+    }
+
     /// Where a role finds, in its lane, or is to write, the file of this name.
     fn path(&self, name: &str, at: &Situation) -> Option<String>;
 

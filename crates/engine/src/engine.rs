@@ -15,7 +15,7 @@ use windlass_journal::{Batch, BlobId, Journal, RunId};
 use crate::books::Books;
 use crate::clock::{Clock, wall_ms};
 use crate::entry::{Entry, Note, Noted, Unreadable};
-use crate::gate::{self, Shown};
+use crate::gate;
 use crate::message::{Done, Face, Hands, Message, Paper, Patience, Trouble};
 use crate::shop::Desk;
 
@@ -229,16 +229,13 @@ impl<'j> Engine<'j> {
     pub fn answer(
         &mut self,
         mut answer: Answer,
-        more: &Shown,
+        more: &str,
         changed: Option<(Subject, Paper)>,
     ) -> Result<(), Refused> {
         let Some(gate) = self.run.gate(answer.gate) else {
             return Err(Refused::NoSuchGate(answer.gate));
         };
-        if let (Some(why), Some("yes")) = (&more.stale, answer.option.as_deref()) {
-            return Err(Refused::Changed(why.clone()));
-        }
-        let shown = gate::shown(&gate, &more.text).into_bytes();
+        let shown = gate::shown(&gate, more).into_bytes();
         let digest = BlobId::of(&shown).to_string();
         answer.shown = digest.as_str().into();
         let (subject, paper) = changed.unzip();
@@ -377,8 +374,14 @@ impl<'j> Engine<'j> {
                             None => None,
                         };
                         let gate = self.run.gate(answer.gate);
+                        let option = answer.option.clone().unwrap_or_default();
+                        let refused =
+                            gate.as_ref().and_then(|it| hands.refuses(it, &self.run, &option));
                         let more = gate.map(|gate| hands.shows(&gate, &self.run));
-                        let taken = self.answer(*answer, &more.unwrap_or_default(), changed);
+                        let taken = match refused {
+                            Some(refused) => Err(refused),
+                            None => self.answer(*answer, &more.unwrap_or_default(), changed),
+                        };
                         replies.push(Reply::Taken(taken, reply));
                     }
                     Message::Wish { who, wish, reply } => {

@@ -1,6 +1,6 @@
 //! Gates: what a person is shown, which goes on record with their answer, and what they changed by hand meanwhile.
 
-use windlass_core::run::{EffectId, OpenGate, Run, Stamp, Subject};
+use windlass_core::run::{EffectId, OpenGate, Refused, Run, Stamp, Subject};
 use windlass_journal::BlobId;
 use windlass_repo::{Lane, Oid, Store};
 
@@ -34,20 +34,11 @@ pub fn shown(gate: &OpenGate, more: &str) -> String {
     text
 }
 
-/// What a question shows besides itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shown {
-    /// What the workflow's clerk has to say about it, and what its stage names.
-    pub text: String,
-    /// Why what it is about is not what was shown any more: nobody can say yes to that.
-    pub stale: Option<String>,
-}
-
-/// What a question shows besides itself.
-pub fn more(clerk: &dyn Clerk, gate: &OpenGate, run: &Run) -> Shown {
+/// What a question is about, for a clerk.
+fn situation(gate: &OpenGate, run: &Run) -> Situation {
     let title = gate.unit.as_ref().and_then(|unit| run.unit_named(unit)).map(|unit| unit.title);
     let stage = run.workflow().stage(gate.stage);
-    let situation = Situation {
+    Situation {
         stage: stage.name.clone(),
         unit: gate
             .unit
@@ -55,7 +46,18 @@ pub fn more(clerk: &dyn Clerk, gate: &OpenGate, run: &Run) -> Shown {
             .map(|id| (id.to_string(), title.unwrap_or_else(|| id.clone()).to_string())),
         child: gate.child.clone(),
         ..Situation::default()
-    };
+    }
+}
+
+/// Why an answer cannot be taken now, if the workflow's clerk says so.
+pub fn refusal(clerk: &dyn Clerk, gate: &OpenGate, run: &Run, option: &str) -> Option<Refused> {
+    clerk.refuses(option, &situation(gate, run)).map(Refused::Changed)
+}
+
+/// What a question shows besides itself: what the workflow's clerk has to say about it, and what its stage names.
+pub fn more(clerk: &dyn Clerk, gate: &OpenGate, run: &Run) -> String {
+    let stage = run.workflow().stage(gate.stage);
+    let situation = situation(gate, run);
     let names = std::iter::once("question").chain(stage.sees.iter().map(String::as_str));
     let mut texts: Vec<String> = Vec::new();
     for text in names.filter_map(|name| clerk.artifact(name, &situation)) {
@@ -69,7 +71,7 @@ pub fn more(clerk: &dyn Clerk, gate: &OpenGate, run: &Run) -> Shown {
                 .to_owned(),
         );
     }
-    Shown { text: texts.join("\n\n"), stale: clerk.artifact("stale", &situation) }
+    texts.join("\n\n")
 }
 
 /// What a person changed in a unit's lane since it was looked at last ("fix manually and continue"): an attributed

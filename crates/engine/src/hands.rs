@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use windlass_core::run::{Effect, EffectId, EffectKind, OpenGate, Run, Stamp, Subject};
+use windlass_core::run::{Effect, EffectId, EffectKind, OpenGate, Refused, Run, Stamp, Subject};
 use windlass_core::workflow::RunOutcome;
 use windlass_journal::Journal;
 use windlass_repo::Oid;
@@ -13,7 +13,7 @@ use crate::books::Books;
 use crate::effect::{Job, perform, situation};
 use crate::entry::Check;
 use crate::evidence::evidence;
-use crate::gate::{self, Shown};
+use crate::gate;
 use crate::message::{Hands, Message, Paper, Trouble};
 use crate::shop::{Brake, Shop};
 
@@ -158,8 +158,12 @@ impl Hands for Workers<'_> {
         }
     }
 
-    fn shows(&self, gate: &OpenGate, run: &Run) -> Shown {
+    fn shows(&self, gate: &OpenGate, run: &Run) -> String {
         gate::more(&*self.shop.clerk, gate, run)
+    }
+
+    fn refuses(&self, gate: &OpenGate, run: &Run, option: &str) -> Option<Refused> {
+        gate::refusal(&*self.shop.clerk, gate, run, option)
     }
 
     fn by_hand(

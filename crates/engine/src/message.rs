@@ -9,7 +9,6 @@ use windlass_core::run::{
 
 use crate::books::Books;
 use crate::entry::{Entry, Note};
-use crate::gate::Shown;
 use crate::shop::Desk;
 
 /// What reaches the loop.
@@ -100,7 +99,10 @@ pub trait Hands {
     fn start(&mut self, id: EffectId, effect: Effect, run: &Run, books: &Books);
 
     /// What a question shows besides itself.
-    fn shows(&self, gate: &OpenGate, run: &Run) -> Shown;
+    fn shows(&self, gate: &OpenGate, run: &Run) -> String;
+
+    /// Why an answer cannot be taken now, if it cannot.
+    fn refuses(&self, gate: &OpenGate, run: &Run, option: &str) -> Option<Refused>;
 
     /// What a person has changed in a unit's lane by hand, if anything.
     ///

@@ -148,6 +148,12 @@ impl State {
         if schema > SCHEMA {
             return Err(BadState::Newer { found: schema });
         }
+        let history = fields.get("history").and_then(Value::as_array).into_iter().flatten();
+        let mut commits = history.filter_map(|entry| {
+            let commit = entry.get("startingCommit").or_else(|| entry.get("commit"))?;
+            commit.as_str().map(str::to_owned)
+        });
+        let start = commits.next().unwrap_or_else(|| head.to_owned());
         let mut default = |name: &str, value: Value| {
             let field = fields.entry(name).or_insert(Value::Null);
             if field.is_null() {
@@ -156,26 +162,6 @@ impl State {
         };
         if schema < 3 {
             default("history", json!([]));
-        }
-        let earliest = |history: &Value| {
-            let commits = history.as_array().into_iter().flatten();
-            let mut commits = commits.filter_map(|entry| {
-                let commit = entry.get("startingCommit").or_else(|| entry.get("commit"))?;
-                commit.as_str().map(str::to_owned)
-            });
-            commits.next()
-        };
-        let start = value.get("history").and_then(earliest).unwrap_or_else(|| head.to_owned());
-        let Some(fields) = value.as_object_mut() else {
-            return Err(BadState::Nonsense(String::new()));
-        };
-        let mut default = |name: &str, value: Value| {
-            let field = fields.entry(name).or_insert(Value::Null);
-            if field.is_null() {
-                *field = value;
-            }
-        };
-        if schema < 3 {
             default("startingCommit", json!(start));
             default("decisions", json!([]));
             default("finalReview", json!({ "status": "pending", "findings": [], "retryCount": 0 }));

@@ -40,6 +40,21 @@ pub fn feed(
         return Ok(());
     }
     let blobs = |digest: &str| journal.get(digest.parse().ok()?).ok();
+    replay(journal, id, |entry, run| {
+        clerk.entry(entry, run, &blobs);
+        other(entry, run);
+        Ok(())
+    })?;
+    clerk.caught_up();
+    Ok(())
+}
+
+/// Goes through a run's journal, entry by entry, each with the run as it is after it.
+pub fn replay(
+    journal: &Journal,
+    id: &RunId,
+    mut look: impl FnMut(&Entry, &Run) -> Result<(), Error>,
+) -> Result<(), Error> {
     let mut run: Option<Run> = None;
     for entry in journal.read(id, 0)? {
         let entry = Entry::read(&entry?.bytes).map_err(EngineError::from)?;
@@ -53,11 +68,9 @@ pub fn feed(
             }
         }
         if let Some(run) = &run {
-            clerk.entry(&entry, run, &blobs);
-            other(&entry, run);
+            look(&entry, run)?;
         }
     }
-    clerk.caught_up();
     Ok(())
 }
 

@@ -266,6 +266,9 @@ impl Error {
                     path.display()
                 ))
             }
+            Self::Unreadable { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                Some("is the path right, as seen from here?".to_owned())
+            }
             Self::NotText { .. } => Some("save it as UTF-8".to_owned()),
             Self::BadValue { want, .. } => Some(format!("it is {want}")),
             Self::BadVerdict { nearest, known, .. } => {

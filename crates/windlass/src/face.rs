@@ -81,7 +81,7 @@ impl Terminal {
     }
 
     /// It cannot go on; why is said by somebody else.
-    pub fn gone(&self) {
+    pub fn gone(&mut self) {
         self.live.end();
     }
 
@@ -251,5 +251,20 @@ pub fn status_word(status: UnitStatus) -> &'static str {
         UnitStatus::Pending => "pending",
         UnitStatus::Started => "under way",
         UnitStatus::Settled(how) => how.name(),
+    }
+}
+
+/// How a run stands, in words.
+pub fn standing(run: &Run) -> &'static str {
+    match run.standing() {
+        Standing::Running => "under way",
+        Standing::Parked(_) => "waiting for a limit to pass",
+        Standing::Stopped => "stopped",
+        Standing::Waiting => "waiting for an answer",
+        Standing::Exhausted => "a budget is spent",
+        Standing::Escalated => "needs a person",
+        Standing::Resting => "resting",
+        Standing::Ended(outcome) => outcome.name(),
+        Standing::Stuck => "stuck",
     }
 }

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use windlass_core::run::{Run, fold};
-use windlass_engine::EngineError;
+use windlass_core::run::Run;
 use windlass_engine::date::instant;
 use windlass_engine::entry::{Check, Entry, Note};
 use windlass_journal::{Journal, RunId};
 
+use crate::clerks::replay;
 use crate::error::Error;
-use crate::face::status_word;
+use crate::face::{standing, status_word};
 use crate::telling::Teller;
 
 /// A report.
@@ -83,7 +83,7 @@ impl Report {
             workflow: run.workflow().name.clone(),
             about: run.workflow().about.clone(),
             cost_usd: run.purse().settled.cost_micros as f64 / 1e6,
-            outcome: outcome(run),
+            outcome: standing(run).to_owned(),
             ..Report::default()
         };
         for unit in run.units() {
@@ -97,10 +97,10 @@ impl Report {
         }
         report.questions = run.gates().iter().map(|gate| gate.question.clone()).collect();
         let mut telling = Telling::new(run);
-        for entry in journal.read(id, 0)? {
-            let entry = Entry::read(&entry?.bytes).map_err(EngineError::from)?;
-            telling.enter(&entry, &mut report)?;
-        }
+        replay(journal, id, |entry, run| {
+            telling.enter(entry, run, &mut report);
+            Ok(())
+        })?;
         report.began = telling.began.map(instant).unwrap_or_default();
         report.ended = telling.last.map(instant).unwrap_or_default();
         report.minutes =
@@ -253,7 +253,6 @@ impl Unit {
 /// What is remembered while a journal is gone through.
 struct Telling {
     teller: Teller,
-    run: Option<Run>,
     asked: BTreeMap<u64, (String, String, u32)>,
     began: Option<i64>,
     last: Option<i64>,
@@ -263,14 +262,13 @@ impl Telling {
     fn new(run: &Run) -> Self {
         Telling {
             teller: Teller::new(run.workflow().clone()),
-            run: None,
             asked: BTreeMap::new(),
             began: None,
             last: None,
         }
     }
 
-    fn enter(&mut self, entry: &Entry, report: &mut Report) -> Result<(), Error> {
+    fn enter(&mut self, entry: &Entry, run: &Run, report: &mut Report) {
         let at = match entry {
             Entry::Event(recorded) => recorded.at.wall_ms,
             Entry::Note(noted) => noted.at.wall_ms,
@@ -279,24 +277,14 @@ impl Telling {
         self.last = Some(at);
         match entry {
             Entry::Event(recorded) => {
-                match &mut self.run {
-                    None => {
-                        let first = std::slice::from_ref(&**recorded);
-                        self.run = Some(fold(first).map_err(EngineError::from)?);
-                    }
-                    Some(run) => run.evolve(recorded),
-                }
-                if let Some(run) = &self.run {
-                    let told = self.teller.tell(entry, run);
-                    if is_decision(&recorded.event) {
-                        let lines = told.into_iter().map(|text| Line { at: instant(at), text });
-                        report.decisions.extend(lines);
-                    }
+                let told = self.teller.tell(entry, run);
+                if is_decision(&recorded.event) {
+                    let lines = told.into_iter().map(|text| Line { at: instant(at), text });
+                    report.decisions.extend(lines);
                 }
             }
             Entry::Note(noted) => self.note(&noted.note, report),
         }
-        Ok(())
     }
 
     fn note(&mut self, note: &Note, report: &mut Report) {
@@ -361,18 +349,6 @@ fn is_decision(event: &windlass_core::run::Event) -> bool {
         | Event::CapsRaised { .. } => true,
         Event::UnitSettled { by, .. } => by.is_some(),
         _ => false,
-    }
-}
-
-fn outcome(run: &Run) -> String {
-    use windlass_core::run::Standing;
-    match run.standing() {
-        Standing::Ended(outcome) => outcome.name().to_owned(),
-        Standing::Waiting => "waiting for an answer".to_owned(),
-        Standing::Exhausted => "a budget is spent".to_owned(),
-        Standing::Escalated => "needs a person".to_owned(),
-        Standing::Stopped | Standing::Resting => "stopped".to_owned(),
-        Standing::Running | Standing::Parked(_) | Standing::Stuck => "under way".to_owned(),
     }
 }
 

@@ -147,7 +147,7 @@ impl Face for Watched<'_> {
     }
 
     fn waits(&mut self, gates: &[OpenGate], run: &Run) -> Patience {
-        self.face.waits_with(gates, &|gate| gate::more(&*self.clerk, gate, run).text)
+        self.face.waits_with(gates, &|gate| gate::more(&*self.clerk, gate, run))
     }
 }
 

@@ -307,6 +307,10 @@ impl Clerk for Autopilot {
         }
     }
 
+    fn refuses(&self, option: &str, at: &Situation) -> Option<String> {
+        (option == "yes").then(|| self.edited_plan(at))?
+    }
+
     fn path(&self, name: &str, at: &Situation) -> Option<String> {
         match name {
             "plan" => self.plan_path(at),

@@ -8,6 +8,7 @@ use windlass_core::run::{EffectId, Ended, Event, FrameId, GateId, Item, Phase as
 use windlass_core::value::Value;
 use windlass_core::workflow::{Go, RunOutcome, Settled};
 
+use super::PLANS;
 use crate::clerk::Blobs;
 use crate::date::instant;
 use crate::entry::{Entry, Note};
@@ -171,7 +172,7 @@ impl Session {
                 let place =
                     self.flights.get(effect).and_then(|frame| self.frames.get(frame)).cloned();
                 let place = place.unwrap_or_default();
-                if path.starts_with("docs/plans/") {
+                if path.starts_with(PLANS) {
                     // Only a planner makes plans, and only of its own phase.
                     match place.stage.as_str() {
                         "plan" => {
@@ -246,8 +247,14 @@ impl Session {
             }
             Event::Wanted { effect, frame, .. } => {
                 self.flights.insert(*effect, *frame);
-                if let Some(child) = run.want(*effect).and_then(|effect| effect.child) {
-                    self.began(*frame, &child);
+                let Some(effect) = run.want(*effect) else { return };
+                if let Some(child) = &effect.child {
+                    self.began(*frame, child);
+                }
+                if &*effect.name == "override_note"
+                    && let Some(phase) = self.phase_mut(effect.unit.as_deref())
+                {
+                    phase.complexity_override = effect.with.get("complexity").map(Value::to_string);
                 }
             }
             Event::Asked { gate, frame, policy, .. } => {
@@ -384,6 +391,9 @@ impl Session {
             _ => 0,
         };
         let concerns = self.concerns();
+        let listed = place.unit.as_ref().and_then(|unit| self.listed.get(unit));
+        let adopted = listed.and_then(|(_, facts)| facts.get("override")).map(Value::to_string);
+        let adopted = adopted.filter(|word| word != "none");
         let Some(phase) = self.phase_mut(place.unit.as_deref()) else { return };
         match (place.stage.as_str(), &**word) {
             ("find_plan" | "read_plan", "found") => {
@@ -391,7 +401,8 @@ impl Session {
                 phase.task_count = number("task_count");
                 phase.checkpoint_count = number("checkpoint_count");
                 phase.concerns = if number("concern_count") > 0 { concerns } else { Vec::new() };
-                phase.override_by_size();
+                // What a plan makes of the complexity, the workflow says next.
+                phase.complexity_override = adopted;
             }
             ("validate", word) => phase.verification = Some(word.to_owned()),
             ("verify", word) => phase.verification = Some(word.to_owned()),
@@ -485,22 +496,6 @@ impl Session {
 }
 
 impl Phase {
-    /// More tasks or checkpoints than a low complexity promises raise it.
-    fn override_by_size(&mut self) {
-        if self.complexity != "low" {
-            return;
-        }
-        let (tasks, checkpoints) = (self.task_count, self.checkpoint_count);
-        let word = if tasks > 20 || checkpoints > 6 {
-            "high"
-        } else if tasks > 10 || checkpoints > 3 {
-            "medium"
-        } else {
-            return;
-        };
-        self.complexity_override = Some(word.to_owned());
-    }
-
     /// What its plan was approved on.
     pub fn signals(&self, review_plans: bool) -> Json {
         json!({

@@ -41,7 +41,6 @@ impl Autopilot {
             }
             "phases" => Some(self.phase_list()),
             "question" => self.question(at),
-            "stale" => self.edited_plan(at),
             _ => None,
         }
     }
@@ -141,7 +140,7 @@ impl Autopilot {
     }
 
     /// Whether the plan that is up for approval has been edited since it was read.
-    fn edited_plan(&self, at: &Situation) -> Option<String> {
+    pub(super) fn edited_plan(&self, at: &Situation) -> Option<String> {
         if at.stage != "approve_plan" {
             return None;
         }

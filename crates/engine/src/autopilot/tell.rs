@@ -14,6 +14,9 @@ use crate::date::{date, instant};
 use crate::memory::{failures, learnings, summary::Summary};
 use crate::message::Trouble;
 
+/// What files call us.
+const SKILL: &str = "harness-autopilot";
+
 impl Autopilot {
     pub(super) fn told(&self, name: &str, at: &Situation) -> Result<Told, Trouble> {
         let text = match name {
@@ -117,7 +120,7 @@ impl Autopilot {
                 (format!("Final review of {}", self.spec), attempts.collect())
             }
         };
-        let entry = failures::entry(&day, "retry-budget-exhausted", &what, &attempts);
+        let entry = failures::entry(&day, SKILL, "retry-budget-exhausted", &what, &attempts);
         self.files.append(failures::PATH, "Failures", &entry)?;
         Ok(format!("Recorded in {}.", failures::PATH))
     }
@@ -207,6 +210,7 @@ impl Autopilot {
             .collect();
         Summary {
             session: self.slug.clone(),
+            skill: SKILL.to_owned(),
             last_active: instant(at.since.wall_ms),
             phase: index.map(|index| format!("{} of {total}", index + 1)),
             status,
@@ -292,7 +296,7 @@ impl Autopilot {
             let tasks: usize = session.phases.iter().map(Phase::tasks_done).sum();
             let decisions = session.decisions.iter().filter_map(|it| it["decision"].as_str());
             Handoff {
-                from_skill: "harness-autopilot".to_owned(),
+                from_skill: SKILL.to_owned(),
                 phase: "DONE".to_owned(),
                 summary: format!("Completed {} phases with {tasks} total tasks", completed.len()),
                 completed,

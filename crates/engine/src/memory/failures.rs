@@ -4,10 +4,9 @@
 pub const PATH: &str = ".harness/failures.md";
 
 /// An entry: a line as the seed's harness writes it, and each attempt below it.
-pub fn entry(date: &str, kind: &str, what: &str, attempts: &[String]) -> String {
+pub fn entry(date: &str, skill: &str, kind: &str, what: &str, attempts: &[String]) -> String {
     let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut text =
-        format!("- **{date} [skill:harness-autopilot] [type:{kind}]:** {}\n", line(what));
+    let mut text = format!("- **{date} [skill:{skill}] [type:{kind}]:** {}\n", line(what));
     for (number, attempt) in attempts.iter().enumerate() {
         text.push_str(&format!("  - Attempt {}: {}\n", number + 1, line(attempt)));
     }
@@ -20,8 +19,13 @@ mod tests {
 
     #[test]
     fn an_entry_is_one_line_and_one_for_each_attempt() {
-        let text =
-            entry("2026-03-19", "retries", "Task 4:\nwire parser", &["a".into(), "b\nc".into()]);
+        let text = entry(
+            "2026-03-19",
+            "harness-autopilot",
+            "retries",
+            "Task 4:\nwire parser",
+            &["a".into(), "b\nc".into()],
+        );
         assert_eq!(
             text,
             "- **2026-03-19 [skill:harness-autopilot] [type:retries]:** Task 4: wire parser\n  \

@@ -9,6 +9,8 @@ pub struct Summary {
     pub session: String,
     /// When it was last active.
     pub last_active: String,
+    /// Whose it is.
+    pub skill: String,
     /// `2 of 3`.
     pub phase: Option<String>,
     /// How it stands.
@@ -34,7 +36,7 @@ impl Summary {
         };
         line("Session", &self.session);
         line("Last active", &self.last_active);
-        line("Skill", "harness-autopilot");
+        line("Skill", &self.skill);
         if let Some(phase) = &self.phase {
             line("Phase", phase);
         }

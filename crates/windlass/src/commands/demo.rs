@@ -102,10 +102,8 @@ pub fn run(args: &DemoArgs, out: &mut Output) -> Result<Exit, Error> {
         return Ok(exit);
     }
     let place = Workplace::find(&dir)?;
-    if let Some(journal) = place.look()?
-        && let Some(run) = journal.runs()?.last()
-    {
-        let known = super::known::open(&journal, Some(run.id.as_str()))?;
+    if let Some(journal) = place.look()? {
+        let known = super::known::named_or_newest(&journal, None)?;
         let report = Report::of(&journal, &known.id, &known.run)?;
         out.line(&report.markdown())?;
     }

@@ -39,7 +39,7 @@ pub fn run(args: &GatesArgs, out: &mut Output) -> Result<Exit, Error> {
                 let top = place.repository.top();
                 let clerk = clerks::told(top, &place.dir, &journal, &known.id, &known.run)?;
                 for gate in open {
-                    let more = windlass_engine::gate::more(&*clerk, &gate, &known.run).text;
+                    let more = windlass_engine::gate::more(&*clerk, &gate, &known.run);
                     gates.push((known.id.as_str().to_owned(), gate, more));
                 }
             }

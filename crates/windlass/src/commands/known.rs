@@ -43,6 +43,14 @@ pub fn open(journal: &Journal, name: Option<&str>) -> Result<Known, Error> {
     }
 }
 
+/// The run of this name; without a name the newest.
+pub fn named_or_newest(journal: &Journal, name: Option<&str>) -> Result<Known, Error> {
+    match name {
+        Some(name) => open(journal, Some(name)),
+        None => load(journal, &journal.runs()?.last().ok_or(Error::NothingOpen)?.id),
+    }
+}
+
 /// All runs of a journal, the newest last.
 #[derive(Default)]
 pub struct Runs {

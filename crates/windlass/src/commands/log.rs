@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use clap::Args;
-use windlass_core::run::fold;
-use windlass_engine::EngineError;
 use windlass_engine::entry::{Entry, Note};
 use windlass_journal::Journal;
 
 use super::known;
+use crate::clerks::replay;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::{Output, clean};
@@ -40,35 +39,25 @@ pub struct LogArgs {
 pub fn run(args: &LogArgs, out: &mut Output) -> Result<Exit, Error> {
     let place = Workplace::find(Path::new("."))?;
     let journal = place.look()?.ok_or(Error::NothingOpen)?;
-    let newest = journal.runs()?.last().map(|run| run.id.as_str().to_owned());
-    let name = args.run.clone().or(newest).ok_or(Error::NothingOpen)?;
-    let known = known::open(&journal, Some(&name))?;
+    let known = known::named_or_newest(&journal, args.run.as_deref())?;
+    if args.json {
+        for entry in journal.read(&known.id, 0)? {
+            out.line(&String::from_utf8_lossy(&entry?.bytes))?;
+        }
+        return Ok(Exit::Done);
+    }
     let mut teller = Teller::new(known.run.workflow().clone());
-    let mut run = None;
-    for entry in journal.read(&known.id, 0)? {
-        let entry = entry?;
-        if args.json {
-            out.line(&String::from_utf8_lossy(&entry.bytes))?;
-            continue;
-        }
-        let entry = Entry::read(&entry.bytes).map_err(EngineError::from)?;
-        if let Entry::Event(recorded) = &entry {
-            match &mut run {
-                None => {
-                    run = Some(fold(std::slice::from_ref(&**recorded)).map_err(EngineError::from)?)
-                }
-                Some(run) => run.evolve(recorded),
-            }
-        }
-        for line in teller.tell(&entry, run.as_ref().unwrap_or(&known.run)) {
+    replay(&journal, &known.id, |entry, run| {
+        for line in teller.tell(entry, run) {
             out.line(&line)?;
         }
         if args.full {
-            for (name, blob) in printed(&entry) {
+            for (name, blob) in printed(entry) {
                 show(&journal, name, blob, out)?;
             }
         }
-    }
+        Ok(())
+    })?;
     Ok(Exit::Done)
 }
 

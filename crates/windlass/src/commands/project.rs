@@ -29,9 +29,7 @@ pub struct ProjectArgs {
 pub fn run(args: &ProjectArgs, out: &mut Output) -> Result<Exit, Error> {
     let place = Workplace::find(Path::new("."))?;
     let held = place.take("windlass project")?;
-    let newest = held.journal.runs()?.last().map(|run| run.id.as_str().to_owned());
-    let name = args.run.clone().or(newest).ok_or(Error::NothingOpen)?;
-    let known = known::open(&held.journal, Some(&name))?;
+    let known = known::named_or_newest(&held.journal, args.run.as_deref())?;
     let top = held.repository.top();
     let clerk = clerks::told(top, &held.dir, &held.journal, &known.id, &known.run)?;
     for said in clerk.flush() {
@@ -39,6 +37,6 @@ pub fn run(args: &ProjectArgs, out: &mut Output) -> Result<Exit, Error> {
             out.note(&clean(line))?;
         }
     }
-    out.line(&format!("the files of {name} are as its journal says"))?;
+    out.line(&format!("the files of {} are as its journal says", known.id))?;
     Ok(Exit::Done)
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use windlass_core::run::{GateId, Input, OpenGate, Run, Subject};
 use windlass_engine::Engine;
 use windlass_engine::entry::Entry;
+use windlass_engine::gate;
 use windlass_engine::message::{Face, Paper, Patience};
 use windlass_journal::{AskError, ask};
 use windlass_repo::{Oid, Settings, Store};
@@ -46,10 +47,15 @@ fn here(place: Workplace, request: Request) -> Result<Response, Error> {
             let top = held.repository.top();
             let clerk = clerks::told(top, &held.dir, &held.journal, &id, engine.run())?;
             let changed = by_hand(&held, &engine, answer.gate, &clerk.apart())?;
-            let gate = engine.run().gate(answer.gate);
-            let more = gate.map(|gate| windlass_engine::gate::more(&*clerk, &gate, engine.run()));
-            let more = more.unwrap_or_default();
-            engine.answer(answer, &more, changed)
+            let open = engine.run().gate(answer.gate);
+            let option = answer.option.clone().unwrap_or_default();
+            let run = engine.run();
+            let refused = open.as_ref().and_then(|it| gate::refusal(&*clerk, it, run, &option));
+            let more = open.map(|open| gate::more(&*clerk, &open, run)).unwrap_or_default();
+            match refused {
+                Some(refused) => Err(refused),
+                None => engine.answer(answer, &more, changed),
+            }
         }
         Request::Wish { who, wish, .. } => {
             engine.decide(Input::Control { who: who.into(), wish: wish.wish() })
@@ -75,7 +81,7 @@ fn by_hand(
     let store = Store::open(held.repository.clone(), &held.dir, Settings::default())?;
     store.recover()?;
     let run = engine.run().id();
-    Ok(windlass_engine::gate::by_hand(&store, run, &unit, &base, apart, engine.now())?)
+    Ok(gate::by_hand(&store, run, &unit, &base, apart, engine.now())?)
 }
 
 /// Nobody looks on.

@@ -39,9 +39,7 @@ pub struct ReportArgs {
 pub fn run(args: &ReportArgs, out: &mut Output) -> Result<Exit, Error> {
     let place = Workplace::find(Path::new("."))?;
     let journal = place.look()?.ok_or(Error::NothingOpen)?;
-    let newest = journal.runs()?.last().map(|run| run.id.as_str().to_owned());
-    let name = args.run.clone().or(newest).ok_or(Error::NothingOpen)?;
-    let known = known::open(&journal, Some(&name))?;
+    let known = known::named_or_newest(&journal, args.run.as_deref())?;
     let report = Report::of(&journal, &known.id, &known.run)?;
     let text = if args.json {
         serde_json::to_string_pretty(&report).map_err(|_| Error::Defect)? + "\n"

@@ -11,7 +11,7 @@ use windlass_repo::Oid;
 use super::known::{self, Known, Runs};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::face::status_word;
+use crate::face::{standing, status_word};
 use crate::render::{Output, clean};
 use crate::workplace::Workplace;
 
@@ -98,7 +98,7 @@ fn tell(known: &Known, running: bool, out: &mut Output) -> Result<(), Error> {
         Standing::Running | Standing::Parked(_) if !running => {
             "cut off: `windlass resume` goes on".to_owned()
         }
-        _ => standing(known),
+        _ => standing(run).to_owned(),
     };
     out.line(&format!("{}: {standing}", known.id.as_str()))?;
     out.line(&format!(
@@ -127,20 +127,6 @@ fn tell(known: &Known, running: bool, out: &mut Output) -> Result<(), Error> {
     Ok(())
 }
 
-fn standing(known: &Known) -> String {
-    match known.run.standing() {
-        Standing::Running => "under way".to_owned(),
-        Standing::Parked(_) => "waiting for a limit to pass".to_owned(),
-        Standing::Stopped => "stopped".to_owned(),
-        Standing::Waiting => "waiting for an answer".to_owned(),
-        Standing::Exhausted => "a budget is spent".to_owned(),
-        Standing::Escalated => "needs a person".to_owned(),
-        Standing::Resting => "resting".to_owned(),
-        Standing::Ended(outcome) => outcome.name().to_owned(),
-        Standing::Stuck => "stuck".to_owned(),
-    }
-}
-
 fn run_json(known: &Known) -> Value {
     let run = &known.run;
     let tally = run.tally();
@@ -164,7 +150,7 @@ fn run_json(known: &Known) -> Value {
     json!({
         "run": known.id.as_str(),
         "workflow": run.workflow().name,
-        "standing": standing(known),
+        "standing": standing(run),
         "exit": crate::session::standing_exit(run).map(Exit::code),
         "events": run.seq(),
         "done": tally.done,

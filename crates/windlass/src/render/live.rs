@@ -2,6 +2,7 @@
 //! and what it will probably come to. Nothing of it where standard error is no terminal.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,16 +16,16 @@ const TICK: Duration = Duration::from_secs(1);
 const LANES_SHOWN: usize = 6;
 
 /// The bottom of a terminal.
-#[derive(Clone)]
 pub struct Live {
     board: Arc<Mutex<Board>>,
+    /// While this is there, the time that is shown moves on.
+    ticking: Option<Sender<()>>,
 }
 
 #[derive(Default)]
 struct Board {
     /// Nobody looks on, or a question is being answered.
     hidden: bool,
-    over: bool,
     lanes: Vec<Lane>,
     more: usize,
     summary: String,
@@ -44,25 +45,22 @@ impl Live {
     pub fn new(watched: bool) -> Self {
         let watched = watched && std::io::stderr().is_terminal();
         let board = Board { hidden: !watched, began: Some(Instant::now()), ..Board::default() };
-        let live = Live { board: Arc::new(Mutex::new(board)) };
-        if watched {
-            let ticking = live.clone();
+        let board = Arc::new(Mutex::new(board));
+        let ticking = watched.then(|| {
+            let (ticking, over) = channel();
+            let board = board.clone();
             std::thread::spawn(move || {
-                loop {
-                    std::thread::sleep(TICK);
-                    let mut board = ticking.board();
-                    if board.over {
-                        return;
-                    }
-                    board.draw();
+                while over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                    lock(&board).draw();
                 }
             });
-        }
-        live
+            ticking
+        });
+        Live { board, ticking }
     }
 
     fn board(&self) -> MutexGuard<'_, Board> {
-        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.board)
     }
 
     /// A line above it.
@@ -103,12 +101,16 @@ impl Live {
     }
 
     /// Takes it away for good.
-    pub fn end(&self) {
+    pub fn end(&mut self) {
+        self.ticking = None;
         let mut board = self.board();
         board.clear();
         board.hidden = true;
-        board.over = true;
     }
+}
+
+fn lock(board: &Mutex<Board>) -> MutexGuard<'_, Board> {
+    board.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Units, cost, and what it will probably come to.

@@ -56,6 +56,7 @@ fn a_file_that_cannot_be_read_does_not_hide_the_others() {
     error: cannot read no-such.toml
      |
      = cause: No such file or directory (os error 2)
+     = help: is the path right, as seen from here?
     ");
 }
 

@@ -254,6 +254,7 @@ fn a_missing_file_is_named_with_its_cause() {
     error: cannot read no/such.toml
      |
      = cause: No such file or directory (os error 2)
+     = help: is the path right, as seen from here?
     ");
 }
 
