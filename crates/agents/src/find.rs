@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value as Json};
 
+use crate::schema::SUMMARY;
+
 /// So much of the end is looked at: an answer stands at the end, and what stands before may be endless.
 const LOOKED_AT: usize = 256 * 1024;
 
@@ -24,6 +26,33 @@ pub fn last_object(text: &str) -> Option<Map<String, Json>> {
     last
 }
 
+/// What an answer says, in a line: its summary, or else where its prose begins.
+pub fn gist(text: &str) -> String {
+    let summary = last_object(text).and_then(|object| {
+        let own = object.get(SUMMARY)?.as_str()?.trim();
+        (!own.is_empty()).then(|| own.to_owned())
+    });
+    let prose = || {
+        let mut lines = text.lines().map(str::trim);
+        let line = lines.find(|line| line.contains(char::is_alphabetic))?;
+        (!line.starts_with(['{', '`'])).then(|| line.to_owned())
+    };
+    let gist = summary.or_else(prose).unwrap_or_default();
+    let words: Vec<&str> = gist
+        .split(|letter: char| letter.is_whitespace() || letter.is_control())
+        .filter(|word| !word.is_empty())
+        .collect();
+    let mut gist = words.join(" ");
+    if gist.len() > GIST_BYTES {
+        gist.truncate(gist.floor_char_boundary(GIST_BYTES));
+        gist.push('…');
+    }
+    gist
+}
+
+/// A line is not longer than this.
+const GIST_BYTES: usize = 200;
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -33,6 +62,21 @@ mod tests {
     fn verdict(text: &str) -> Option<String> {
         let object = last_object(text)?;
         Some(object.get("verdict").and_then(Json::as_str).unwrap_or("-").to_owned())
+    }
+
+    #[test]
+    fn the_gist_is_a_line() {
+        for (text, want) in [
+            (r#"{"verdict":"done","summary":" made\n it  \u001b[1mwork "}"#, "made it [1mwork"),
+            ("\n  \nI made it work.\nAnd more.\n{\"verdict\":\"done\"}", "I made it work."),
+            (r#"{"verdict":"done"}"#, ""),
+            ("```json\n{\"verdict\":\"done\"}\n```", ""),
+            ("", ""),
+        ] {
+            assert_eq!(gist(text), want, "{text}");
+        }
+        let long = gist(&"é ".repeat(300));
+        assert!(long.ends_with('…') && long.len() < 210, "{}", long.len());
     }
 
     #[test]

@@ -5,10 +5,14 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value as Json, json};
 use windlass_core::{lang::Reporter, value::Type};
 
+/// Where any role may say, in a line or two, what it did or found.
+pub(crate) const SUMMARY: &str = "summary";
+
 /// The schema of a role's answer.
 pub fn schema(reporter: &Reporter) -> Json {
     let mut properties = Map::new();
     properties.insert("verdict".to_owned(), json!({ "enum": reporter.verdicts }));
+    properties.insert(SUMMARY.to_owned(), json!({ "type": "string" }));
     properties.extend(facts(&reporter.facts));
     for (name, of) in &reporter.lists {
         let mut item = Map::new();
@@ -64,6 +68,7 @@ mod tests {
         let at = |path: &str| schema.pointer(path).cloned().unwrap_or(Json::Null);
         assert_eq!(at("/properties/verdict"), json!({ "enum": ["good", "bad"] }));
         assert_eq!(at("/required"), json!(["verdict"]));
+        assert_eq!(at("/properties/summary/type"), "string");
         assert_eq!(at("/properties/sure/type"), "boolean");
         assert_eq!(
             at("/properties/score"),

@@ -28,6 +28,21 @@ pub struct Books {
     asked: BTreeMap<EffectId, (String, String)>,
     /// Effects that are wanted and that nobody has begun.
     left: BTreeSet<EffectId>,
+    /// Units have landed since the run's own lane was put where it is.
+    behind: bool,
+    /// What is known of each unit and of each part of one that an agent was asked about.
+    parts: BTreeMap<(Option<String>, Option<String>), Part>,
+}
+
+/// A unit, or a part of one, that an agent was asked about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// What the lane held when it was asked for the first time.
+    pub since: Option<String>,
+    /// What it said last, by digest.
+    pub said: Option<String>,
+    /// What a person should know about that.
+    pub remarks: Vec<String>,
 }
 
 /// A landing.
@@ -79,15 +94,25 @@ impl Books {
             Note::Based { unit, base } => {
                 self.bases.insert(unit.clone(), base.clone());
                 self.held.insert(unit.clone(), base.clone());
+                self.behind &= unit.is_some();
+                // What its changes were told from is no longer what it stands on.
+                let own = self.parts.iter_mut().filter(|((of, _), _)| of == unit);
+                own.for_each(|(_, part)| part.since = Some(base.clone()));
             }
-            Note::Asked { effect, role, agent, .. } => {
+            Note::Asked { effect, unit, task, role, agent, .. } => {
                 self.asked.insert(*effect, (role.clone(), agent.clone()));
+                let held = self.held.get(unit).cloned();
+                let part = self.parts.entry((unit.clone(), task.clone())).or_default();
+                part.since = part.since.take().or(held);
             }
             Note::Answered { effect, unit, task, stage, came, remarks, stdout, commit, .. } => {
                 let (role, agent) = self.asked.remove(effect).unwrap_or_default();
                 if let Some(commit) = commit {
                     self.held.insert(unit.clone(), commit.clone());
                 }
+                let part = self.parts.entry((unit.clone(), task.clone())).or_default();
+                part.said = Some(stdout.clone());
+                part.remarks.clone_from(remarks);
                 let attempt = Attempt {
                     role,
                     agent,
@@ -125,6 +150,7 @@ impl Books {
                 if waits.is_none() {
                     self.landings.iter_mut().for_each(|landed| landed.waits = None);
                 }
+                self.behind |= unit.is_some();
                 let (unit, commit, waits) = (unit.clone(), commit.clone(), waits.clone());
                 self.landings.push(Landed { unit, commit, waits });
             }
@@ -166,6 +192,16 @@ impl Books {
     /// The commit that holds what a unit's lane held when we looked last.
     pub fn held(&self, unit: Option<&str>) -> Option<&str> {
         self.held.get(&unit.map(str::to_owned)).map(String::as_str)
+    }
+
+    /// Whether units have landed since the run's own lane was put where it is.
+    pub fn is_behind(&self) -> bool {
+        self.behind
+    }
+
+    /// What is known of a unit, or a part of one, that an agent was asked about.
+    pub fn part(&self, unit: Option<&str>, task: Option<&str>) -> Option<&Part> {
+        self.parts.get(&(unit.map(str::to_owned), task.map(str::to_owned)))
     }
 
     /// What a landing that was turned away came to, and the tip that its work is being rebuilt on.

@@ -8,7 +8,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
 use serde::{Deserialize, Serialize};
 use windlass_core::run::{
-    Answer, Broken, EffectId, Input, Recorded, Refused, Run, Stamp, Standing, Subject, decide,
+    Answer, Broken, EffectId, Input, OpenGate, Recorded, Refused, Run, Stamp, Standing, Subject,
+    decide,
 };
 use windlass_journal::{Batch, BlobId, Journal, RunId};
 
@@ -330,8 +331,9 @@ impl<'j> Engine<'j> {
             let standing = self.run.standing();
             if standing.exit_code().is_some() {
                 let gates = self.run.gates();
-                let may_come = standing == Standing::Waiting
-                    && face.waits(&gates, &self.run) == Patience::Wait;
+                let shows = |gate: &OpenGate| hands.shows(gate, &self.run, &self.books);
+                let may_come =
+                    standing == Standing::Waiting && face.waits(&gates, &shows) == Patience::Wait;
                 if !may_come {
                     return Ok(Left::Standing(standing));
                 }
@@ -377,7 +379,7 @@ impl<'j> Engine<'j> {
                         let option = answer.option.clone().unwrap_or_default();
                         let refused =
                             gate.as_ref().and_then(|it| hands.refuses(it, &self.run, &option));
-                        let more = gate.map(|gate| hands.shows(&gate, &self.run));
+                        let more = gate.map(|gate| hands.shows(&gate, &self.run, &self.books));
                         let taken = match refused {
                             Some(refused) => Err(refused),
                             None => self.answer(*answer, &more.unwrap_or_default(), changed),

@@ -6,6 +6,7 @@ use windlass_repo::{Lane, Oid, Store};
 
 use crate::clerk::{Clerk, Situation};
 use crate::entry::Note;
+use crate::exhibit::Exhibits;
 use crate::message::{Paper, Trouble};
 use crate::papers;
 use crate::shop::when;
@@ -54,13 +55,13 @@ pub fn refusal(clerk: &dyn Clerk, gate: &OpenGate, run: &Run, option: &str) -> O
     clerk.refuses(option, &situation(gate, run)).map(Refused::Changed)
 }
 
-/// What a question shows besides itself: what the workflow's clerk has to say about it, and what its stage names.
-pub fn more(clerk: &dyn Clerk, gate: &OpenGate, run: &Run) -> String {
+/// What a question shows besides itself: what there is to say about it, and what its stage names.
+pub fn more(exhibits: &Exhibits<'_>, gate: &OpenGate, run: &Run) -> String {
     let stage = run.workflow().stage(gate.stage);
     let situation = situation(gate, run);
     let names = std::iter::once("question").chain(stage.sees.iter().map(String::as_str));
     let mut texts: Vec<String> = Vec::new();
-    for text in names.filter_map(|name| clerk.artifact(name, &situation)) {
+    for text in names.filter_map(|name| exhibits.show(name, &situation)) {
         if !texts.contains(&text) {
             texts.push(text);
         }

@@ -11,8 +11,8 @@ use windlass_repo::Oid;
 
 use crate::books::Books;
 use crate::effect::{Job, perform, situation};
-use crate::entry::Check;
 use crate::evidence::evidence;
+use crate::exhibit::Exhibits;
 use crate::gate;
 use crate::message::{Hands, Message, Paper, Trouble};
 use crate::shop::{Brake, Shop};
@@ -25,9 +25,6 @@ pub struct Workers<'j> {
     inherited: BTreeSet<EffectId>,
     under_way: BTreeMap<EffectId, (Brake, JoinHandle<()>)>,
 }
-
-/// So much of an output is shown to an agent.
-const SHOWN_BYTES: usize = 16 * 1024;
 
 impl<'j> Workers<'j> {
     /// Hands for a run; of what it wants, an earlier process has begun these.
@@ -58,6 +55,8 @@ impl<'j> Workers<'j> {
             attempt: u32::try_from(attempt).unwrap_or(u32::MAX),
             artifacts,
             again: self.inherited.remove(&id),
+            // Only what the run's lane holds nobody has looked at yet, is looked for where the branch is by now.
+            behind: unit.is_none() && effect.subject.is_none() && books.is_behind(),
             cancelled: run.outcome() == Some(RunOutcome::Cancelled),
             effect,
         }
@@ -79,55 +78,15 @@ impl<'j> Workers<'j> {
             ([], own) => own,
             (named, _) => named,
         };
-        let unit = effect.unit.as_deref();
-        let task = effect.child.as_ref().map(|child| &*child.id);
-        let mut artifacts = Vec::new();
-        for name in names {
-            let text = match name.as_str() {
-                "attempts" => self.attempts(books, unit, task, &effect.name),
-                "check-output" => self.check_output(books, unit),
-                other => self.shop.clerk.artifact(other, &situation).unwrap_or_default(),
-            };
-            if !text.is_empty() {
-                artifacts.push((name.clone(), text));
-            }
-        }
-        artifacts
+        let exhibits = self.exhibits(books);
+        let shown =
+            names.iter().filter_map(|name| Some((name.clone(), exhibits.show(name, &situation)?)));
+        shown.collect()
     }
 
-    fn attempts(
-        &self,
-        books: &Books,
-        unit: Option<&str>,
-        task: Option<&str>,
-        stage: &str,
-    ) -> String {
-        let mut text = String::new();
-        for (at, attempt) in books.attempts(unit, task, stage).iter().enumerate() {
-            text.push_str(&format!("Attempt {}: {}\n", at + 1, attempt.came));
-            for remark in &attempt.remarks {
-                text.push_str(&format!("- {remark}\n"));
-            }
-        }
-        text
-    }
-
-    fn check_output(&self, books: &Books, unit: Option<&str>) -> String {
-        let mut text = String::new();
-        for (name, checked) in books.checks(unit) {
-            if checked.came != Check::Fail {
-                continue;
-            }
-            let output = checked.output.as_deref().and_then(|id| id.parse().ok());
-            let output = output.and_then(|id| self.journal.get(id).ok()).unwrap_or_default();
-            let output = String::from_utf8_lossy(&output);
-            let from = output.ceil_char_boundary(output.len().saturating_sub(SHOWN_BYTES));
-            text.push_str(&format!(
-                "`{name}` failed:\n\n```\n{}\n```\n",
-                output[from..].trim_end()
-            ));
-        }
-        text
+    fn exhibits<'a>(&'a self, books: &'a Books) -> Exhibits<'a> {
+        let store = Some(&self.shop.store);
+        Exhibits { clerk: &*self.shop.clerk, books, journal: self.journal, store }
     }
 }
 
@@ -158,8 +117,8 @@ impl Hands for Workers<'_> {
         }
     }
 
-    fn shows(&self, gate: &OpenGate, run: &Run) -> String {
-        gate::more(&*self.shop.clerk, gate, run)
+    fn shows(&self, gate: &OpenGate, run: &Run, books: &Books) -> String {
+        gate::more(&self.exhibits(books), gate, run)
     }
 
     fn refuses(&self, gate: &OpenGate, run: &Run, option: &str) -> Option<Refused> {

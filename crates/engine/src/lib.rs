@@ -23,6 +23,7 @@ pub mod effect;
 mod engine;
 pub mod entry;
 pub mod evidence;
+pub mod exhibit;
 pub mod gate;
 pub mod hands;
 pub mod mask;

@@ -99,7 +99,7 @@ pub trait Hands {
     fn start(&mut self, id: EffectId, effect: Effect, run: &Run, books: &Books);
 
     /// What a question shows besides itself.
-    fn shows(&self, gate: &OpenGate, run: &Run) -> String;
+    fn shows(&self, gate: &OpenGate, run: &Run, books: &Books) -> String;
 
     /// Why an answer cannot be taken now, if it cannot.
     fn refuses(&self, gate: &OpenGate, run: &Run, option: &str) -> Option<Refused>;
@@ -134,8 +134,9 @@ pub trait Face {
     /// All entries of a commit have been shown.
     fn settled(&mut self, _run: &Run) {}
 
-    /// Questions are open and nothing else can go on. Whether an answer may still come while the process lives.
-    fn waits(&mut self, gates: &[OpenGate], run: &Run) -> Patience;
+    /// Questions are open and nothing else can go on; `shows` is what one shows besides itself. Whether an answer may
+    /// still come while the process lives.
+    fn waits(&mut self, gates: &[OpenGate], shows: &dyn Fn(&OpenGate) -> String) -> Patience;
 }
 
 /// Whether to wait for a person.

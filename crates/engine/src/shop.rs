@@ -40,6 +40,8 @@ pub struct Shop {
     pub on_base: Mutex<BTreeMap<String, BTreeMap<String, Check>>>,
     /// Which lane of the pool each lane of the run is.
     pub lanes: Mutex<LaneTable>,
+    /// Where the run's own lane has been put since a unit landed last.
+    pub stands: Mutex<Option<Oid>>,
     /// Clean checkouts in use.
     pub benches: Mutex<BTreeSet<u32>>,
     /// Desks in use.

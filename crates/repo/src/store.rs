@@ -132,16 +132,7 @@ impl Store {
             let dir = dir.join(name);
             fs::create_dir_all(&dir).doing("made", &dir)?;
         }
-        let store = Store {
-            repository,
-            dir,
-            settings,
-            syncing: Mutex::default(),
-            landing: Mutex::default(),
-            lane_person: OnceLock::new(),
-            indexes: AtomicU32::new(0),
-            seen: Mutex::default(),
-        };
+        let store = Store::at(repository, dir, settings);
         store.make_mirror()?;
         if !store.results_dir().exists() {
             let config = bare_config(store.repository.format());
@@ -151,6 +142,25 @@ impl Store {
             made.make("results.rename", &beside, &store.results_dir(), |_| Ok(()))?;
         }
         Ok(store)
+    }
+
+    /// The store as it is, to look into. Nothing if it is not all there; nothing is made.
+    pub fn look(repository: Repository, dir: &Path) -> Option<Store> {
+        let store = Store::at(repository, dir.canonicalize().ok()?, Settings::default());
+        (store.results_dir().is_dir() && store.mirror_dir().is_dir()).then_some(store)
+    }
+
+    fn at(repository: Repository, dir: PathBuf, settings: Settings) -> Store {
+        Store {
+            repository,
+            dir,
+            settings,
+            syncing: Mutex::default(),
+            landing: Mutex::default(),
+            lane_person: OnceLock::new(),
+            indexes: AtomicU32::new(0),
+            seen: Mutex::default(),
+        }
     }
 
     /// Sets right what a crash left behind: locks of our own, and landings that were under way in

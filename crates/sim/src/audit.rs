@@ -72,6 +72,8 @@ struct FlightBook {
     frame: FrameId,
     stage: StageIx,
     reserved: Amount,
+    /// What its lane held then, if anybody knew.
+    subject: Option<Subject>,
 }
 
 /// The books.
@@ -213,6 +215,10 @@ impl<'a> Auditor<'a> {
             }
             Event::Wanted { effect, frame, reserved, .. } => {
                 self.wanted(before, *effect, *frame, *reserved)?;
+                let stands = self.flights.get(effect).and_then(|flight| flight.subject.clone());
+                let wanted = after.want(*effect).and_then(|effect| effect.subject);
+                let same = stands == wanted;
+                hold!(same, "an effect is about what its lane holds", "{effect:?}: {wanted:?}");
             }
             Event::Reported(ending) => self.reported(ending)?,
             Event::Asked { gate, frame, policy, concerns } => {
@@ -421,7 +427,8 @@ impl<'a> Auditor<'a> {
             hold!(!busy, "one landing at a time", "{}", stage.name);
         }
         let stage = book.stage.unwrap_or(StageIx(0));
-        self.flights.insert(effect, FlightBook { frame, stage, reserved });
+        let subject = self.subject(book).cloned();
+        self.flights.insert(effect, FlightBook { frame, stage, reserved, subject });
         self.reserved = plus(self.reserved, reserved);
         self.lanes(before)
     }
@@ -484,6 +491,9 @@ impl<'a> Auditor<'a> {
             };
             *landings += 1;
             hold!(*landings == 1, "a unit lands at most once", "{}", stage.name);
+            if unit.is_some() {
+                self.run_subject = None;
+            }
             return Ok(());
         }
         let subject = match unit.and_then(|at| self.units.get_mut(at)) {
@@ -496,7 +506,10 @@ impl<'a> Auditor<'a> {
             let mark: Arc<str> = format!("?{}", ending.effect.0).into();
             let nobody_knows = Subject { tree: mark.clone(), change: mark };
             *subject = Some(ending.subject.clone().unwrap_or(nobody_knows));
-        } else if subject.is_none() && matches!(ending.ended, Ended::Verdict(_)) {
+        } else if flight.subject.is_none()
+            && ending.subject.is_some()
+            && matches!(ending.ended, Ended::Verdict(_))
+        {
             subject.clone_from(&ending.subject);
         }
         Ok(())

@@ -12,7 +12,6 @@ use windlass_core::run::{
 use windlass_core::workflow::RunOutcome;
 use windlass_engine::clerk::Clerk;
 use windlass_engine::entry::Entry;
-use windlass_engine::gate;
 use windlass_engine::hands::Workers;
 use windlass_engine::message::{Face, Message, Patience};
 use windlass_engine::{Engine, Left};
@@ -146,8 +145,8 @@ impl Face for Watched<'_> {
         self.face.shows(run);
     }
 
-    fn waits(&mut self, gates: &[OpenGate], run: &Run) -> Patience {
-        self.face.waits_with(gates, &|gate| gate::more(&*self.clerk, gate, run))
+    fn waits(&mut self, gates: &[OpenGate], shows: &dyn Fn(&OpenGate) -> String) -> Patience {
+        self.face.waits_with(gates, shows)
     }
 }
 

@@ -389,6 +389,7 @@ impl Held {
             readers: readers.into(),
             on_base: Mutex::new(books.on_base().clone()),
             lanes,
+            stands: Mutex::default(),
             benches: Mutex::default(),
             desks_in_use: Arc::default(),
             turns: Mutex::default(),

@@ -206,7 +206,12 @@ impl Run {
         let land = matches!(kind, Kind::Land { .. });
         if land && said("landed") {
             match flight.unit.and_then(|unit| self.unit_mut(unit)) {
-                Some(unit) => unit.landed = true,
+                Some(unit) => {
+                    unit.landed = true;
+                    // What the run itself looks at next is the branch with this in it. Nothing of its own is lost: it
+                    // makes nothing before its finale, and no unit lands then.
+                    self.subject = None;
+                }
                 None => self.landed = true,
             }
             return;

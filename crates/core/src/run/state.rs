@@ -46,6 +46,7 @@ pub struct Run {
     pub(super) overrun: bool,
     pub(super) overruns: u32,
     pub(super) landed: bool,
+    /// What the run's own lane holds, once somebody has looked, until a unit lands.
     pub(super) subject: Option<Subject>,
     pub(super) counters: Tallies,
     pub(super) purse: Purse,

@@ -127,17 +127,23 @@ impl Autopilot {
             }))
         });
         let task = session.phases.get(session.current).and_then(|phase| {
-            phase
-                .tasks
-                .iter()
-                .find(|task| task.status == "in_progress" && !task.attempts.is_empty())
+            phase.tasks.iter().find(|task| task.status == "in_progress" && !task.tries.is_empty())
         });
         let task = task.map(|task| {
+            // Each attempt to mend it, with the error that it was to mend.
+            let attempts = task.tries.windows(2).map(|it| {
+                serde_json::json!({
+                    "timestamp": instant(it[1].at_ms),
+                    "error": it[0].result,
+                    "fix": it[1].fix,
+                    "result": it[1].result,
+                })
+            });
             serde_json::json!({
                 "task": task.id,
                 "title": task.title,
-                "attemptsUsed": task.attempts.len(),
-                "attempts": task.attempts,
+                "attemptsUsed": task.attempts_used(),
+                "attempts": attempts.collect::<Vec<_>>(),
             })
         });
         let awaiting = session.phases.get(session.current).is_some_and(|phase| phase.awaiting_plan);

@@ -11,7 +11,7 @@ use windlass_core::workflow::{Go, RunOutcome, Settled};
 use super::PLANS;
 use crate::clerk::Blobs;
 use crate::date::instant;
-use crate::entry::{Entry, Note};
+use crate::entry::{Check, Entry, Note};
 
 /// So many tasks are a plan that a person looks at.
 pub const TASK_THRESHOLD: i64 = 15;
@@ -45,6 +45,8 @@ pub struct Session {
     pub made: BTreeSet<String>,
     /// Retries over all phases.
     pub retries: u64,
+    /// The checks of each phase that failed last, and the end of what they printed.
+    failing: BTreeMap<String, Vec<String>>,
     /// The run is over.
     pub ended: Option<RunOutcome>,
     /// Phases in the order that a person proposes, by number and name.
@@ -89,12 +91,16 @@ pub struct Phase {
     pub retries: u64,
     /// What verification came to.
     pub verification: Option<String>,
+    /// What verification found wrong.
+    pub unverified: Vec<Json>,
     /// What the review found.
     pub findings: Vec<Json>,
     /// Blocking, warnings, notes.
     pub review: Option<[u64; 3]>,
     /// What people answered about it.
     pub answers: Vec<String>,
+    /// The outline of its plan.
+    pub skeleton: String,
 }
 
 /// A task.
@@ -106,8 +112,36 @@ pub struct Task {
     pub title: String,
     /// `pending`, `in_progress`, `complete` or `failed`.
     pub status: String,
-    /// What became of each attempt.
-    pub attempts: Vec<String>,
+    /// Every try that failed: the first one, and each attempt to mend it.
+    pub tries: Vec<Try>,
+    /// What it was said to have done last.
+    said: String,
+}
+
+/// A try at a task that failed.
+#[derive(Clone, Debug, Default)]
+pub struct Try {
+    /// When that was known.
+    pub at_ms: i64,
+    /// What was done.
+    pub fix: String,
+    /// What it came to.
+    pub result: String,
+}
+
+impl Task {
+    /// Attempts to mend it so far: the first try is none.
+    pub fn attempts_used(&self) -> usize {
+        self.tries.len().saturating_sub(1)
+    }
+
+    /// What was tried, a line each.
+    pub fn attempts(&self) -> Vec<String> {
+        let named =
+            |at: usize| if at == 0 { "First try".to_owned() } else { format!("Attempt {at}") };
+        let lines = self.tries.iter().enumerate();
+        lines.map(|(at, it)| format!("{}: {} → {}", named(at), it.fix, it.result)).collect()
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -193,11 +227,16 @@ impl Session {
                 self.papers.remove(path);
             }
             Note::Answered { unit, stage, stdout, .. }
-                if stage == "review" || stage == "final_review" =>
+                if matches!(stage.as_str(), "verify" | "review" | "final_review") =>
             {
                 let said = blob(stdout).unwrap_or_default();
                 let findings = findings(&String::from_utf8_lossy(&said));
                 match stage.as_str() {
+                    "verify" => {
+                        if let Some(phase) = self.phase_mut(unit.as_deref()) {
+                            phase.unverified = findings;
+                        }
+                    }
                     "review" => {
                         if let Some(phase) = self.phase_mut(unit.as_deref()) {
                             phase.review = Some(counts(&findings));
@@ -206,6 +245,34 @@ impl Session {
                     }
                     _ => self.final_findings = findings,
                 }
+            }
+            Note::Answered { unit, stage, stdout, .. } if stage == "skeleton" => {
+                let said = blob(stdout).unwrap_or_default();
+                if let Some(phase) = self.phase_mut(unit.as_deref()) {
+                    phase.skeleton = String::from_utf8_lossy(&said).trim().to_owned();
+                }
+            }
+            Note::Answered { unit, task: Some(task), stage, stdout, .. } if stage == "do" => {
+                let said = blob(stdout).unwrap_or_default();
+                let said = windlass_agents::gist(&String::from_utf8_lossy(&said));
+                let place =
+                    Place { unit: unit.clone(), task: Some(task.clone()), ..Place::default() };
+                if let Some(task) = self.task_mut(&place) {
+                    task.said = if said.is_empty() {
+                        "it did not say what it did".to_owned()
+                    } else {
+                        said
+                    };
+                }
+                self.failing.remove(unit.as_deref().unwrap_or_default());
+            }
+            Note::Checked { unit: Some(unit), name, came: Check::Fail, output, .. } => {
+                let printed = output.as_deref().and_then(blob).unwrap_or_default();
+                let printed = String::from_utf8_lossy(&printed).into_owned();
+                let last = printed.lines().map(str::trim).rfind(|line| !line.is_empty());
+                let last = windlass_agents::gist(last.unwrap_or("it printed nothing"));
+                let failing = self.failing.entry(unit.clone()).or_default();
+                failing.push(format!("`{name}` failed: {last}"));
             }
             Note::Told { name, .. } if name == "clear-scratchpad" => {
                 self.papers.retain(|path, _| !path.contains("/scratchpad/"));
@@ -312,7 +379,16 @@ impl Session {
                     run.workflow().counters[count.counter.0 as usize].name == "attempts"
                 });
                 if retry {
-                    self.retried(&place);
+                    self.retries += 1;
+                    if let Some(phase) = self.phase_mut(place.unit.as_deref()) {
+                        phase.retries += 1;
+                    }
+                }
+                if place.stage == "exhausted_gate"
+                    && !moved.reset.is_empty()
+                    && let Some(task) = self.task_mut(&place)
+                {
+                    task.tries.clear();
                 }
                 if let Some(record) = &moved.record {
                     self.decided(moved.frame, record, None);
@@ -379,13 +455,24 @@ impl Session {
                 id: child.id.to_string(),
                 title: child.title.to_string(),
                 status: "in_progress".to_owned(),
-                attempts: Vec::new(),
+                ..Task::default()
             }),
         }
     }
 
     fn reported(&mut self, place: &Place, ended: &Ended, facts: BTreeMap<String, Value>) {
         let Ended::Verdict(word) = ended else { return };
+        match (place.stage.as_str(), &**word) {
+            ("do", "failed") => {
+                self.failed(place, "the executor reported that it failed".to_owned())
+            }
+            ("task_checks", "fail") => {
+                let unit = place.unit.as_deref().unwrap_or_default();
+                let failing = self.failing.get(unit).map(|it| it.join("; "));
+                self.failed(place, failing.unwrap_or_else(|| "the checks failed".to_owned()));
+            }
+            _ => {}
+        }
         let number = |name: &str| match facts.get(name) {
             Some(Value::Number(number)) => *number,
             _ => 0,
@@ -404,23 +491,21 @@ impl Session {
                 // What a plan makes of the complexity, the workflow says next.
                 phase.complexity_override = adopted;
             }
-            ("validate", word) => phase.verification = Some(word.to_owned()),
+            ("validate", word) => {
+                phase.verification = Some(word.to_owned());
+                phase.unverified.clear();
+            }
             ("verify", word) => phase.verification = Some(word.to_owned()),
             _ => {}
         }
     }
 
-    fn retried(&mut self, place: &Place) {
-        self.retries += 1;
-        if let Some(phase) = self.phase_mut(place.unit.as_deref()) {
-            phase.retries += 1;
-        }
-        let what = match place.stage.as_str() {
-            "task_checks" => "the checks failed",
-            _ => "the executor reported that it failed",
-        };
+    /// A try at a task has come to nothing.
+    fn failed(&mut self, place: &Place, result: String) {
+        let at_ms = self.now_ms;
         if let Some(task) = self.task_mut(place) {
-            task.attempts.push(what.to_owned());
+            let fix = task.said.clone();
+            task.tries.push(Try { at_ms, fix, result });
         }
     }
 

@@ -24,6 +24,11 @@ impl Autopilot {
                 let text = self.paper(&path)?;
                 Some(format!("{path}\n\n{}", beginning(&text)))
             }
+            "skeleton" => {
+                let session = self.session();
+                let skeleton = &session.phase(&at.unit.as_ref()?.0)?.skeleton;
+                (!skeleton.is_empty()).then(|| beginning(skeleton))
+            }
             "task" => self.task_text(at),
             "handoff.json" => self.paper(&self.in_dir("handoff.json")).map(|text| beginning(&text)),
             "learnings" => {
@@ -88,24 +93,13 @@ impl Autopilot {
         for phase in session.phases.iter().filter(|phase| unit.is_none_or(|it| it == phase.number))
         {
             for finding in &phase.findings {
-                let field = |name: &str| match finding.get(name) {
-                    Some(serde_json::Value::String(text)) => text.clone(),
-                    Some(serde_json::Value::Null) | None => String::new(),
-                    Some(other) => other.to_string(),
-                };
-                text.push_str(&format!(
-                    "- Phase {}: [{}] {} {}:{}\n",
-                    phase.number,
-                    field("severity"),
-                    field("title"),
-                    field("file"),
-                    field("line")
-                ));
+                let line = finding_line(finding);
+                text.push_str(&format!("- Phase {}: {line}\n", phase.number));
             }
         }
         if unit.is_none() {
             for finding in &session.final_findings {
-                text.push_str(&format!("- Final review: {finding}\n"));
+                text.push_str(&format!("- Final review: {}\n", finding_line(finding)));
             }
         }
         (!text.is_empty()).then_some(text)
@@ -174,17 +168,21 @@ impl Autopilot {
                 Some(text)
             }
             "review_blocked" | "final_blocked" => self.findings(at),
+            "verify_failed" => {
+                let session = self.session();
+                let phase = session.phase(&at.unit.as_ref()?.0)?;
+                let lines: Vec<String> = phase.unverified.iter().map(finding_line).collect();
+                (!lines.is_empty()).then(|| lines.join("\n"))
+            }
             "choose" | "act" | "confirm" => self.task_text(at),
             "exhausted_gate" => {
                 let session = self.session();
                 let phase = session.phase(&at.unit.as_ref()?.0)?;
-                let task = phase.tasks.iter().rev().find(|task| !task.attempts.is_empty())?;
-                let mut text =
-                    format!("Task {}: {} — FAILED (budget exhausted)", task.id, task.title);
-                for (number, attempt) in task.attempts.iter().enumerate() {
-                    text.push_str(&format!("\nAttempt {}: {attempt}", number + 1));
-                }
-                Some(text)
+                let child = at.child.as_ref()?;
+                let task = phase.tasks.iter().find(|task| *task.id == *child.id)?;
+                let attempts = task.attempts().join("\n");
+                let title = format!("Task {}: {} — FAILED (budget exhausted)", task.id, task.title);
+                Some(format!("{title}\n\n{attempts}"))
             }
             "reorder_gate" => Some(self.phase_list()),
             _ => None,
@@ -238,6 +236,24 @@ impl Autopilot {
             fired(many)
         )
     }
+}
+
+/// A finding in a line: `[blocking] Title src/lib.rs:12`, as far as it says so.
+fn finding_line(finding: &serde_json::Value) -> String {
+    let field = |name: &str| match finding.get(name) {
+        Some(serde_json::Value::String(text)) => text.clone(),
+        Some(serde_json::Value::Null) | None => String::new(),
+        Some(other) => other.to_string(),
+    };
+    let severity = field("severity");
+    let severity = if severity.is_empty() { severity } else { format!("[{severity}]") };
+    let place = match (field("file"), field("line")) {
+        (file, line) if !file.is_empty() && !line.is_empty() => format!("{file}:{line}"),
+        (file, _) => file,
+    };
+    let parts = [severity, field("title"), place];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { finding.to_string() } else { parts.join(" ") }
 }
 
 fn beginning(text: &str) -> String {

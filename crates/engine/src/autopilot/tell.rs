@@ -109,14 +109,14 @@ impl Autopilot {
             (Some((unit, title)), Some(child)) => {
                 let attempts = self.of_unit(at, |phase| {
                     let task = phase.tasks.iter().find(|task| *task.id == *child.id);
-                    task.map(|task| task.attempts.clone()).unwrap_or_default()
+                    task.map(|task| task.attempts()).unwrap_or_default()
                 });
                 (format!("Phase {unit}: {title} — Task {}: {}", child.id, child.title), attempts)
             }
             _ => {
                 let rounds = self.session().final_rounds;
                 let attempts =
-                    (1..=rounds).map(|round| format!("fix round {round}: findings remain"));
+                    (1..=rounds).map(|round| format!("Attempt {round}: findings remain"));
                 (format!("Final review of {}", self.spec), attempts.collect())
             }
         };

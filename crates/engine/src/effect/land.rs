@@ -7,7 +7,7 @@ use windlass_repo::{Landing, Oid, Request, Target};
 use super::{Job, Outcome, save, subject};
 use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
-use crate::shop::{Shop, when};
+use crate::shop::{Shop, lock, when};
 
 pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
     let Some(base) = &job.base else { return Err(Trouble::defect("a landing without a base")) };
@@ -54,6 +54,9 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
         }));
     }
     let landing = shop.store.land(&request)?;
+    if job.effect.unit.is_some() {
+        *lock(&shop.stands) = None;
+    }
     if let (Landing::Landed { commit, .. } | Landing::Waiting { commit, .. }, Some(evidence)) =
         (&landing, &job.evidence)
     {

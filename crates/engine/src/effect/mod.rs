@@ -20,7 +20,7 @@ use windlass_repo::Oid;
 use crate::clerk::Situation;
 use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
-use crate::shop::{Brake, Shop, Stopped};
+use crate::shop::{Brake, Shop, Stopped, lock, when};
 
 /// An effect to be done, with what the run and its books know about it.
 #[derive(Clone, Debug)]
@@ -47,6 +47,8 @@ pub struct Job {
     pub again: bool,
     /// The run was cancelled: nothing new happens on its behalf.
     pub cancelled: bool,
+    /// It is the run's own, and units have landed since its lane was put where it is: nobody has looked at that yet.
+    pub behind: bool,
 }
 
 /// How an effect ends.
@@ -62,6 +64,16 @@ pub fn perform(shop: &Shop, mut job: Job, brake: &Brake) -> Outcome {
         }
     };
     let turn = shop.turn(job.effect.lane);
+    if lane != InLane::Not && job.behind && !brake.is_pulled() {
+        let _alone = turn.write();
+        match caught_up(shop, &job)? {
+            Ok(base) => {
+                job.held = Some(base.clone());
+                job.base = Some(base);
+            }
+            Err(stopped) => return Ok(Err(stopped)),
+        }
+    }
     let (mut looks, mut changes) = (None, None);
     match lane {
         InLane::Not => {}
@@ -113,6 +125,24 @@ fn based(shop: &Shop, job: &Job) -> Result<Result<Oid, Stopped>, Trouble> {
     let notes = vec![Note::Based { unit: job.unit_owned(), base: tip.to_string() }];
     let written = shop.write_down(Paper { notes, blobs: Vec::new() });
     Ok(written.map(|()| tip))
+}
+
+/// The run's own lane goes to where the branch is by now, with everything that has landed. It holds nothing of its own.
+fn caught_up(shop: &Shop, job: &Job) -> Result<Result<Oid, Stopped>, Trouble> {
+    let mut stands = lock(&shop.stands);
+    if let Some(base) = &*stands {
+        return Ok(Ok(base.clone()));
+    }
+    let tip = shop.store.beginning(&shop.run, &shop.setup.target)?;
+    let at = when(job.effect.since);
+    let lane = shop.lane(job.effect.lane, job.unit(), &tip, at)?;
+    // The lane first: whoever is cut off before it is on record finds that units have landed, and comes here again.
+    shop.store.rebase(&lane, &tip, at)?;
+    let notes = vec![Note::Based { unit: None, base: tip.to_string() }];
+    Ok(shop.write_down(Paper { notes, blobs: Vec::new() }).map(|()| {
+        *stands = Some(tip.clone());
+        tip
+    }))
 }
 
 impl Job {

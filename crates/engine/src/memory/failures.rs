@@ -7,8 +7,8 @@ pub const PATH: &str = ".harness/failures.md";
 pub fn entry(date: &str, skill: &str, kind: &str, what: &str, attempts: &[String]) -> String {
     let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut text = format!("- **{date} [skill:{skill}] [type:{kind}]:** {}\n", line(what));
-    for (number, attempt) in attempts.iter().enumerate() {
-        text.push_str(&format!("  - Attempt {}: {}\n", number + 1, line(attempt)));
+    for attempt in attempts {
+        text.push_str(&format!("  - {}\n", line(attempt)));
     }
     text
 }
@@ -24,7 +24,7 @@ mod tests {
             "harness-autopilot",
             "retries",
             "Task 4:\nwire parser",
-            &["a".into(), "b\nc".into()],
+            &["Attempt 1: a".into(), "Attempt 2: b\nc".into()],
         );
         assert_eq!(
             text,

@@ -3,7 +3,7 @@
 use windlass_core::run::{Standing, Target, Wish};
 use windlass_sim::{Saying, Walk};
 
-use crate::flow;
+use crate::{flow, flow_after};
 
 const STAGES: &str = r#"
 [[unit]]
@@ -169,21 +169,27 @@ fn a_waiver_counts_for_exactly_this_change() {
     assert_eq!(walk.standing(), Standing::Escalated, "something else has been made since");
 }
 
-#[test]
-fn a_check_of_another_tree_does_not_count() {
-    let flow = flow(HEAD, STAGES);
-    let mut walk = begun(&flow);
-    walk.says("do", "done");
-    let (effect, _) = walk.find("prove").expect("under way");
+/// A check passes, on this tree.
+#[track_caller]
+fn passes(walk: &mut Walk<'_>, stage: &str, tree: &str) {
+    let (effect, _) = walk.find(stage).expect("under way");
     let given = walk.give(windlass_core::run::Input::Report(windlass_core::run::Report {
         effect,
         ended: windlass_core::run::Ended::Verdict("pass".into()),
         facts: std::collections::BTreeMap::new(),
         lists: std::collections::BTreeMap::new(),
-        subject: Some(windlass_core::run::Subject { tree: "other".into(), change: "other".into() }),
+        subject: Some(windlass_core::run::Subject { tree: tree.into(), change: tree.into() }),
         usage: windlass_core::run::Usage::NONE,
     }));
     assert_eq!(given, Ok(()));
+}
+
+#[test]
+fn a_check_of_another_tree_does_not_count() {
+    let flow = flow(HEAD, STAGES);
+    let mut walk = begun(&flow);
+    walk.says("do", "done");
+    passes(&mut walk, "prove", "other");
     assert_eq!(walk.at(), ["prove"], "it is done again");
     let fault = walk.journal().iter().find_map(|r| match &r.event {
         windlass_core::run::Event::Reported(ending) => ending.fault.clone(),
@@ -256,4 +262,47 @@ fn only_what_a_landing_needs_is_kept_from_being_asked_again() {
     walk.says("land", "moved").says("prove", "pass");
     assert_eq!(walk.at(), ["extra"], "nothing needs it, so it is asked each time");
     assert_eq!(walk.runs("review"), 1);
+}
+
+/// The run's own lane is the branch with everything that has landed.
+#[test]
+fn the_run_itself_looks_at_what_has_landed() {
+    let health = r#"
+[[intake]]
+stage = "health"
+checks = ["test"]
+on = { pass = "next", fail = "next", skipped = "next" }
+"#;
+    let finale = r#"
+[[finale]]
+stage = "last_look"
+checks = ["test"]
+on = { pass = "next", fail = "next", skipped = "next" }
+[[finale]]
+stage = "mend"
+role = "worker"
+edits = true
+on = { done = "end", failed = "end" }
+"#;
+    let intake = format!("{health}{}", crate::LIST);
+    let flow = flow_after(HEAD, &intake, &format!("{STAGES}{finale}"));
+    let tree = |walk: &Walk<'_>, stage: &str| {
+        let (_, effect) = walk.find(stage).expect(stage);
+        effect.subject.map(|subject| subject.tree.to_string())
+    };
+    let begun = || {
+        let mut walk = Walk::new(&flow, &[]);
+        passes(&mut walk, "health", "at-the-start");
+        walk.says("list", Saying::new("found").list("jobs", &["a"]));
+        walk
+    };
+    let mut walk = begun();
+    walk.says("do", "done").says("prove", "pass").says("review", "clear");
+    walk.says("land", "landed").says("told", "told");
+    assert_eq!(tree(&walk, "last_look"), None, "nobody has looked at what has landed");
+    passes(&mut walk, "last_look", "with-a");
+    assert_eq!(tree(&walk, "mend").as_deref(), Some("with-a"));
+    let mut walk = begun();
+    walk.says("do", "failed");
+    assert_eq!(tree(&walk, "last_look").as_deref(), Some("at-the-start"), "nothing has landed");
 }

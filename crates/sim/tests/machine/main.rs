@@ -66,10 +66,16 @@ on = { found = { to = "end", add = { unit = "jobs" } }, empty = "end" }
 /// then `stages`.
 #[track_caller]
 fn flow(head: &str, stages: &str) -> Arc<Workflow> {
+    flow_after(head, LIST, stages)
+}
+
+/// The same with an intake of one's own.
+#[track_caller]
+fn flow_after(head: &str, intake: &str, stages: &str) -> Arc<Workflow> {
     let counters = if head.contains("[counters]") { "" } else { "[counters]\n" };
     let text = format!(
         "workflow = \"tiny\"\nabout = \"tiny\"\n{head}\n{counters}\
-         redo = {{ per = \"stage\", max = 2 }}\n{ALWAYS}{LIST}{stages}"
+         redo = {{ per = \"stage\", max = 2 }}\n{ALWAYS}{intake}{stages}"
     );
     let catalogue = match Catalogue::parse(CATALOGUE) {
         Ok(catalogue) => catalogue,

@@ -5,6 +5,8 @@ use std::path::Path;
 use clap::Args;
 use serde_json::{Value, json};
 use windlass_core::run::{OpenGate, Phase};
+use windlass_engine::exhibit::Exhibits;
+use windlass_repo::Store;
 
 use super::known;
 use crate::clerks;
@@ -38,8 +40,15 @@ pub fn run(args: &GatesArgs, out: &mut Output) -> Result<Exit, Error> {
                 }
                 let top = place.repository.top();
                 let clerk = clerks::told(top, &place.dir, &journal, &known.id, &known.run)?;
+                let store = Store::look(place.repository.clone(), &place.dir);
+                let exhibits = Exhibits {
+                    clerk: &*clerk,
+                    books: &known.books,
+                    journal: &journal,
+                    store: store.as_ref(),
+                };
                 for gate in open {
-                    let more = windlass_engine::gate::more(&*clerk, &gate, &known.run);
+                    let more = windlass_engine::gate::more(&exhibits, &gate, &known.run);
                     gates.push((known.id.as_str().to_owned(), gate, more));
                 }
             }

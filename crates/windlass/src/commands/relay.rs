@@ -5,6 +5,7 @@ use std::time::Duration;
 use windlass_core::run::{GateId, Input, OpenGate, Run, Subject};
 use windlass_engine::Engine;
 use windlass_engine::entry::Entry;
+use windlass_engine::exhibit::Exhibits;
 use windlass_engine::gate;
 use windlass_engine::message::{Face, Paper, Patience};
 use windlass_journal::{AskError, ask};
@@ -51,7 +52,14 @@ fn here(place: Workplace, request: Request) -> Result<Response, Error> {
             let option = answer.option.clone().unwrap_or_default();
             let run = engine.run();
             let refused = open.as_ref().and_then(|it| gate::refusal(&*clerk, it, run, &option));
-            let more = open.map(|open| gate::more(&*clerk, &open, run)).unwrap_or_default();
+            let store = Store::look(held.repository.clone(), &held.dir);
+            let exhibits = Exhibits {
+                clerk: &*clerk,
+                books: engine.books(),
+                journal: &held.journal,
+                store: store.as_ref(),
+            };
+            let more = open.map(|open| gate::more(&exhibits, &open, run)).unwrap_or_default();
             match refused {
                 Some(refused) => Err(refused),
                 None => engine.answer(answer, &more, changed),
@@ -90,7 +98,7 @@ pub struct Silent;
 impl Face for Silent {
     fn entry(&mut self, _: &Entry, _: &Run) {}
 
-    fn waits(&mut self, _: &[OpenGate], _: &Run) -> Patience {
+    fn waits(&mut self, _: &[OpenGate], _: &dyn Fn(&OpenGate) -> String) -> Patience {
         Patience::Leave
     }
 }

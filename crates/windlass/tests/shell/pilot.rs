@@ -18,13 +18,13 @@ pub const SPEC: &str = "# Things\n\n## Implementation Order\n\n### Phase 1: Alph
 /// One phase only.
 pub const SHORT: &str = "# Things\n\n## Implementation Order\n\n### Phase 1: Alpha\n<!-- complexity: low -->\nMake alpha.\n";
 
-const CONFIG: &str = "[agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\n[roles]\ndefault = 'acted'\n\
+pub const CONFIG: &str = "[agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\n[roles]\ndefault = 'acted'\n\
                       [checks]\nvalidate = 'sh check.sh'\n\
                       [policies.go-on]\nstage = 'go_on'\nanswer = 'yes'\n\
                       [policies.no-pr]\nstage = 'offer_pr'\nanswer = 'no'\n";
 
 /// Fails while any file says that it is bad.
-const CHECK: &str = "! grep -qs bad *.txt\n";
+const CHECK: &str = "for file in *.txt; do\n  if grep -qs bad \"$file\"; then echo \"$file is bad\"; exit 1; fi\ndone\n";
 
 pub const HANDOFF: &str = r#"{"fromSkill":"harness-planning","summary":"s","concerns":[]}"#;
 

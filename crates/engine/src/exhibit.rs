@@ -1,0 +1,112 @@
+//! Exhibits: what prompts and questions show, by name. What every workflow has (attempts, checks, the change) comes from
+//! the journal and from git; everything else is the clerk's.
+
+use windlass_journal::Journal;
+use windlass_repo::{Oid, Store};
+
+use crate::books::Books;
+use crate::clerk::{Clerk, Situation};
+use crate::entry::Check;
+
+/// So much of what was said or printed is shown, from its end.
+const OUTPUT_BYTES: usize = 16 * 1024;
+
+/// So much of a change is shown, from its beginning.
+const CHANGE_BYTES: usize = 12 * 1024;
+
+/// Everything that can be looked at.
+#[derive(Clone, Copy)]
+pub struct Exhibits<'a> {
+    /// What the workflow keeps.
+    pub clerk: &'a dyn Clerk,
+    /// What the notes add up to.
+    pub books: &'a Books,
+    /// Where texts are.
+    pub journal: &'a Journal,
+    /// Where changes are; nothing if there is no repository to look into.
+    pub store: Option<&'a Store>,
+}
+
+impl Exhibits<'_> {
+    /// What is shown under a name; nothing if there is nothing.
+    pub fn show(&self, name: &str, at: &Situation) -> Option<String> {
+        let text = match name {
+            "attempts" => self.attempts(at),
+            "check-output" => self.check_output(at),
+            "output" => self.output(at),
+            "diff" => self.change(at),
+            other => self.clerk.artifact(other, at),
+        };
+        text.filter(|text| !text.is_empty())
+    }
+
+    /// What became of each attempt at this stage.
+    fn attempts(&self, at: &Situation) -> Option<String> {
+        let mut text = String::new();
+        for (number, attempt) in
+            self.books.attempts(unit(at), task(at), &at.stage).iter().enumerate()
+        {
+            text.push_str(&format!("Attempt {}: {}\n", number + 1, attempt.came));
+            for remark in &attempt.remarks {
+                text.push_str(&format!("- {remark}\n"));
+            }
+        }
+        Some(text)
+    }
+
+    /// What the checks that failed have printed.
+    fn check_output(&self, at: &Situation) -> Option<String> {
+        let mut text = String::new();
+        let failed = self.books.checks(unit(at)).filter(|(_, it)| it.came == Check::Fail);
+        for (name, checked) in failed {
+            let output = checked.output.as_deref().and_then(|digest| self.text(digest));
+            let output = end(&output.unwrap_or_default());
+            text.push_str(&format!("`{name}` failed:\n\n```\n{output}\n```\n"));
+        }
+        Some(text)
+    }
+
+    /// What was said last about the unit, or the part of it.
+    fn output(&self, at: &Situation) -> Option<String> {
+        let part = self.books.part(unit(at), task(at))?;
+        let mut text: String = part.remarks.iter().map(|remark| format!("- {remark}\n")).collect();
+        text.push_str(&end(&self.text(part.said.as_deref()?)?));
+        Some(text)
+    }
+
+    /// What has been changed for the unit, or the part of it, so far.
+    fn change(&self, at: &Situation) -> Option<String> {
+        let from = self.books.part(unit(at), task(at))?.since.as_deref()?;
+        let to = self.books.held(unit(at))?;
+        let change = self.store?.diff(&Oid::parse(from).ok()?, &Oid::parse(to).ok()?).ok()?;
+        let change = String::from_utf8_lossy(&change);
+        if change.len() <= CHANGE_BYTES {
+            return Some(change.into_owned());
+        }
+        let cut = change.floor_char_boundary(CHANGE_BYTES);
+        let cut = change[..cut].rfind('\n').map_or(cut, |at| at + 1);
+        let more = change[cut..].lines().count();
+        Some(format!(
+            "{}[… {more} more lines: `git diff {from} {to}` in the lane]\n",
+            &change[..cut]
+        ))
+    }
+
+    fn text(&self, digest: &str) -> Option<String> {
+        let bytes = self.journal.get(digest.parse().ok()?).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+fn unit(at: &Situation) -> Option<&str> {
+    at.unit.as_ref().map(|(id, _)| id.as_str())
+}
+
+fn task(at: &Situation) -> Option<&str> {
+    at.child.as_ref().map(|child| &*child.id)
+}
+
+fn end(text: &str) -> String {
+    let from = text.ceil_char_boundary(text.len().saturating_sub(OUTPUT_BYTES));
+    text[from..].trim_end().to_owned()
+}
