@@ -1,9 +1,11 @@
 //! `kind = "command"`: any program that reads a prompt and prints a verdict.
 //!
 //! The prompt comes on standard input, the working directory is the lane, and `WINDLASS_ROLE`, `WINDLASS_UNIT`,
-//! `WINDLASS_ATTEMPT`, `WINDLASS_RUN` and `WINDLASS_SCHEMA` stand in the environment. The answer is the last JSON
+//! `WINDLASS_ATTEMPT`, `WINDLASS_RUN`, `WINDLASS_SCHEMA`, `WINDLASS_TOOLS`, `WINDLASS_TIER` and, where the person has said
+//! which model a tier is, `WINDLASS_MODEL` stand in the environment. The answer is the last JSON
 //! object on standard output, else its first line.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use windlass_core::run::Reported;
@@ -19,16 +21,19 @@ pub struct CommandAgent {
     pub args: Vec<String>,
     /// Variables that it gets from Windlass's own environment.
     pub pass: Vec<String>,
+    /// Which model is meant by a tier.
+    pub models: BTreeMap<String, String>,
     /// It costs nothing: what it says nothing about, it has not used.
     pub free: bool,
 }
 
 impl Agent for CommandAgent {
     fn program(&self, ask: &Ask<'_>) -> Program {
+        let model = self.models.get(ask.tier).map(|it| ("WINDLASS_MODEL".to_owned(), it.clone()));
         Program {
             program: self.program.clone(),
             args: self.args.clone(),
-            env: environment(ask),
+            env: environment(ask).into_iter().chain(model).collect(),
             pass: self.pass.clone(),
             stdin: ask.prompt.as_bytes().to_vec(),
         }
@@ -55,12 +60,22 @@ mod tests {
     use super::*;
     use crate::Stopped;
 
-    #[test]
-    fn an_agent_without_cost_has_used_what_it_says_and_else_nothing() {
-        let reporter = Reporter { verdicts: vec!["done".into()], ..Reporter::default() };
-        let ask = Ask {
+    fn agent() -> CommandAgent {
+        CommandAgent {
+            program: "x".into(),
+            args: Vec::new(),
+            pass: Vec::new(),
+            models: BTreeMap::from([("strong".into(), "the-best".into())]),
+            free: false,
+        }
+    }
+
+    fn ask(reporter: &Reporter) -> Ask<'_> {
+        Ask {
             role: "worker",
-            reporter: &reporter,
+            reporter,
+            tools: &[],
+            tier: "standard",
             unit: None,
             task: None,
             writes: &[],
@@ -68,10 +83,28 @@ mod tests {
             run: "r",
             prompt: "",
             lane: std::path::Path::new("/"),
+        }
+    }
+
+    #[test]
+    fn a_tier_is_the_model_that_the_person_says() {
+        let (reporter, tools) = (Reporter::default(), ["read".to_owned(), "run".to_owned()]);
+        let found = |tier: &str, name: &str| {
+            let program = agent().program(&Ask { tier, tools: &tools, ..ask(&reporter) });
+            program.env.into_iter().find(|(own, _)| own == name).map(|(_, value)| value)
         };
+        assert_eq!(found("strong", "WINDLASS_MODEL").as_deref(), Some("the-best"));
+        assert_eq!(found("fast", "WINDLASS_MODEL"), None);
+        assert_eq!(found("fast", "WINDLASS_TIER").as_deref(), Some("fast"));
+        assert_eq!(found("fast", "WINDLASS_TOOLS").as_deref(), Some("read,run"));
+    }
+
+    #[test]
+    fn an_agent_without_cost_has_used_what_it_says_and_else_nothing() {
+        let reporter = Reporter { verdicts: vec!["done".into()], ..Reporter::default() };
+        let ask = ask(&reporter);
         let used = |free, stdout: &str| {
-            let agent =
-                CommandAgent { program: "x".into(), args: Vec::new(), pass: Vec::new(), free };
+            let agent = CommandAgent { free, ..agent() };
             let output = Output { stopped: Stopped::Exited(0), stdout: stdout.as_bytes() };
             let usage = agent.answer(&ask, &output).usage;
             (usage.cost, usage.tokens)

@@ -25,6 +25,10 @@ pub struct Ask<'a> {
     pub role: &'a str,
     /// What the role may answer.
     pub reporter: &'a Reporter,
+    /// What it may use; everything, if that is not said.
+    pub tools: &'a [String],
+    /// Which of several models suits it: `strong`, `standard` or `fast`.
+    pub tier: &'a str,
     /// The unit it is for, if any.
     pub unit: Option<&'a str>,
     /// The part of the unit it is for, if any.
@@ -74,6 +78,8 @@ fn environment(ask: &Ask<'_>) -> Vec<(String, String)> {
         ("WINDLASS_ATTEMPT", ask.attempt.to_string()),
         ("WINDLASS_RUN", ask.run.to_owned()),
         ("WINDLASS_SCHEMA", schema(ask.reporter).to_string()),
+        ("WINDLASS_TOOLS", ask.tools.join(",")),
+        ("WINDLASS_TIER", ask.tier.to_owned()),
     ];
     let files = ask.writes.iter().map(|(name, path)| (file_variable(name), path.clone()));
     pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(files).collect()

@@ -35,5 +35,6 @@ pub mod prompt;
 pub mod role;
 pub mod setup;
 pub mod shop;
+pub mod skill;
 
 pub use engine::{Engine, EngineError, Left};

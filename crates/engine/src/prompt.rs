@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use windlass_core::{lang::Reporter, value::Value};
 
 use crate::role::Role;
+use crate::skill::Skill;
 
 /// What stays the same for a role during a run.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub struct Standing<'a> {
     pub role: &'a Role,
     /// What it may answer.
     pub reporter: &'a Reporter,
+    /// Guidance that it is offered.
+    pub skills: Vec<&'a Skill>,
     /// The project: its name, its language, its conventions.
     pub identity: &'a str,
     /// What the run is about.
@@ -46,12 +49,21 @@ pub struct Task<'a> {
 
 /// The part that stays the same.
 pub fn prefix(standing: &Standing<'_>) -> String {
-    let Standing { name, role, reporter, identity, summary } = standing;
+    let Standing { name, role, reporter, skills, identity, summary } = standing;
     let schema = windlass_agents::schema(reporter);
+    let mut guidance = String::new();
+    for Skill { name, text } in skills {
+        guidance.push_str(&format!("## Guidance: {name}\n\n{text}\n\n"));
+    }
+    let tools = if role.tools.is_empty() {
+        String::new()
+    } else {
+        format!("What you may use: {}. Nothing else.\n\n", role.tools.join(", "))
+    };
     format!(
-        "# Your role: {name}\n\n{}\n\n\
+        "# Your role: {name}\n\n{}\n\n{guidance}\
          You work alone and unattended: nobody can answer a question. Work only inside the current directory. \
-         What you say is not taken on trust; it is checked.\n\n\
+         What you say is not taken on trust; it is checked.\n\n{tools}\
          ## How to answer\n\n\
          End with one JSON object, on its own, that fits this schema; `verdict` is the word that counts:\n\n\
          ```json\n{schema}\n```\n\n\
@@ -122,6 +134,7 @@ mod tests {
             name: "worker",
             role: &role,
             reporter: &catalogue.roles["worker"],
+            skills: Vec::new(),
             identity: "demo, in Rust",
             summary: "Make it greet.",
         })
@@ -152,6 +165,22 @@ mod tests {
             assert!(two.ends_with(
                 "Besides what you had before: related files.\n\n## check-output\n\n1 failed\n"
             ));
+        });
+    }
+
+    #[test]
+    fn a_role_is_told_its_own_guidance_and_tools() {
+        with(|standing| {
+            assert!(
+                !prefix(standing).contains("Guidance") && !prefix(standing).contains("may use")
+            );
+            let skill = Skill::parse("house-style", "", "Short words.");
+            let mut role = standing.role.clone();
+            role.tools = vec!["read".into(), "run".into()];
+            let standing = Standing { role: &role, skills: vec![&skill], ..standing.clone() };
+            let text = prefix(&standing);
+            assert!(text.contains("## Guidance: house-style\n\nShort words.\n"), "{text}");
+            assert!(text.contains("What you may use: read, run. Nothing else."), "{text}");
         });
     }
 

@@ -6,6 +6,7 @@
 //! purpose: writes the code
 //! tier: strong            # strong, standard or fast: which model, where the agent has several
 //! tools: [read, edit, run]
+//! skills: [house-style]   # guidance that it is offered
 //! sees: [attempts, check-output]
 //! ---
 //! You write the code for one unit …
@@ -20,8 +21,10 @@ pub struct Role {
     pub purpose: String,
     /// Which of an agent's models suits it.
     pub tier: Tier,
-    /// What it may do.
+    /// What it may use, of [`TOOLS`]; all of them, if it does not say.
     pub tools: Vec<String>,
+    /// Guidance that it is offered, by name.
+    pub skills: Vec<String>,
     /// The artifacts that reach it when a stage does not say.
     pub sees: Vec<String>,
     /// The files that it promises to write: one that is missing afterwards means that it has failed.
@@ -29,6 +32,9 @@ pub struct Role {
     /// What it is told, in Markdown.
     pub text: String,
 }
+
+/// What a role may use.
+pub const TOOLS: [&str; 5] = ["read", "search", "edit", "run", "web"];
 
 /// Which of an agent's models suits a role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -41,6 +47,20 @@ pub enum Tier {
     Standard,
     /// A quick and cheap one.
     Fast,
+}
+
+impl Tier {
+    /// All of them.
+    pub const ALL: [Tier; 3] = [Tier::Strong, Tier::Standard, Tier::Fast];
+
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Tier::Strong => "strong",
+            Tier::Standard => "standard",
+            Tier::Fast => "fast",
+        }
+    }
 }
 
 /// Why a role's file cannot be read.
@@ -73,6 +93,8 @@ struct FrontMatter {
     #[serde(default)]
     tools: Vec<String>,
     #[serde(default)]
+    skills: Vec<String>,
+    #[serde(default)]
     sees: Vec<String>,
     #[serde(default)]
     writes: Vec<String>,
@@ -89,10 +111,15 @@ impl Role {
         let front: FrontMatter = serde_saphyr::from_str(front).map_err(|error| {
             BadRole::FrontMatter { name: name.to_owned(), what: error.to_string() }
         })?;
+        if let Some(tool) = front.tools.iter().find(|tool| !TOOLS.contains(&tool.as_str())) {
+            let what = format!("`{tool}` is no tool; there are {}", TOOLS.join(", "));
+            return Err(BadRole::FrontMatter { name: name.to_owned(), what });
+        }
         Ok(Role {
             purpose: front.purpose,
             tier: front.tier,
             tools: front.tools,
+            skills: front.skills,
             sees: front.sees,
             writes: front.writes,
             text: text.trim().to_owned(),
@@ -105,6 +132,7 @@ impl Role {
             purpose: about.to_owned(),
             tier: Tier::Standard,
             tools: Vec::new(),
+            skills: Vec::new(),
             sees: Vec::new(),
             writes: Vec::new(),
             text: format!("You are the {name}. What you are here for: {about}."),
@@ -113,7 +141,7 @@ impl Role {
 }
 
 /// What stands between the first line `---` and the next, and what follows.
-fn split(file: &str) -> Option<(&str, &str)> {
+pub(crate) fn split(file: &str) -> Option<(&str, &str)> {
     let file = file.trim_start_matches('\u{feff}');
     let rest = file.strip_prefix("---")?;
     let rest = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n'))?;
@@ -156,5 +184,6 @@ mod tests {
         assert!(error("---\npurpose: x\n").contains("no front matter"));
         assert!(error("---\npurpos: x\n---\n").contains("purpos"));
         assert!(error("---\npurpose: x\ntier: huge\n---\n").contains("huge"));
+        assert!(error("---\npurpose: x\ntools: [axe]\n---\n").contains("`axe` is no tool"));
     }
 }

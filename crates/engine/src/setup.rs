@@ -10,6 +10,7 @@ use windlass_repo::{Branch, Person};
 
 use crate::mask::Mask;
 use crate::role::Role;
+use crate::skill::Skills;
 
 /// What a run is to be done with. Made from the configuration of the base commit before anything starts.
 pub struct Setup {
@@ -19,6 +20,8 @@ pub struct Setup {
     pub players: BTreeMap<String, String>,
     /// Roles that have a file.
     pub roles: BTreeMap<String, Role>,
+    /// Guidance for roles.
+    pub skills: Skills,
     /// What roles and readers may report.
     pub catalogue: Catalogue,
     /// Commands by the name of their check, each a line for the shell.

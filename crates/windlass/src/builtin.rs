@@ -45,6 +45,20 @@ pub const ROLES: [(&str, &str); 6] = [
     role!("verifier"),
 ];
 
+macro_rules! skill {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../../../skills/", $name, ".md")))
+    };
+}
+
+/// The guidance that comes with the program, by name; a project's own counts instead.
+pub const SKILLS: [(&str, &str); 4] = [
+    skill!("harness-code-review"),
+    skill!("harness-execution"),
+    skill!("harness-planning"),
+    skill!("harness-verification"),
+];
+
 pub fn find(name: &str) -> Option<BuiltIn> {
     WORKFLOWS.into_iter().find(|workflow| workflow.name == name)
 }

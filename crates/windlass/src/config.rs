@@ -7,7 +7,9 @@ use serde::Deserialize;
 use windlass_core::path::Below;
 use windlass_core::run::{Caps, Settings, StandingPolicy};
 use windlass_core::workflow::{Kind, Workflow};
+use windlass_engine::role::Tier;
 use windlass_engine::setup::Setup;
+use windlass_engine::skill::Skill;
 
 use crate::suggest;
 
@@ -24,6 +26,9 @@ pub struct Config {
     /// Which agent plays which role; `default` plays all others.
     #[serde(default)]
     pub roles: BTreeMap<String, String>,
+    /// Guidance that roles are offered, by role; `default` is for all of them.
+    #[serde(default)]
+    pub skills: BTreeMap<String, Vec<String>>,
     /// Commands by the name of their check; `false` means that there is none.
     #[serde(default)]
     pub checks: BTreeMap<String, CheckConfig>,
@@ -54,6 +59,10 @@ pub enum AgentConfig {
         /// Variables that it gets from Windlass's own environment, such as its key.
         #[serde(default)]
         env: Vec<String>,
+        /// Which model it is to use for roles of a tier (`strong`, `standard`, `fast`); it finds the name in
+        /// `WINDLASS_MODEL`.
+        #[serde(default)]
+        models: BTreeMap<String, String>,
     },
     /// What a file says.
     Scripted {
@@ -210,6 +219,23 @@ impl Config {
             if matches!(agent, AgentConfig::Command { command, .. } if command.is_empty()) {
                 let message = format!("the agent `{name}` has an empty command");
                 return Err(bad(text, at(name), &message));
+            }
+        }
+        for (name, agent) in &self.agents {
+            let AgentConfig::Command { models, .. } = agent else { continue };
+            let tiers = Tier::ALL.map(Tier::name);
+            if let Some(tier) = models.keys().find(|tier| !tiers.contains(&tier.as_str())) {
+                let message =
+                    format!("the agent `{name}` has a model for `{tier}`, which is no tier");
+                let help = Some(format!("there are {}", tiers.join(", ")));
+                return Err(BadConfig { help, ..bad(text, at(tier), &message) });
+            }
+        }
+        for skill in self.skills.values().flatten() {
+            if !Skill::is_name(skill) {
+                let message =
+                    format!("`{skill}` is no name of a skill: letters, digits, `-` and `_` only");
+                return Err(bad(text, at(skill), &message));
             }
         }
         for (name, check) in &self.checks {

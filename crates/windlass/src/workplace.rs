@@ -2,7 +2,7 @@
 //! needs to get going.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
@@ -24,6 +24,7 @@ use windlass_engine::message::Message;
 use windlass_engine::role::Role;
 use windlass_engine::setup::Setup;
 use windlass_engine::shop::{GitRun, LaneTable, Shop};
+use windlass_engine::skill::{Skill, Skills};
 use windlass_journal::{
     Holder, Journal, Lock, RunId, StateDir, Surroundings, TakeError, is_read_only, room,
 };
@@ -39,6 +40,9 @@ use crate::suggest;
 
 /// Where roles of the project's own are.
 const ROLES: &str = ".windlass/roles";
+
+/// Where skills of the project's own are, the first that has one counts.
+const SKILLS: [&str; 3] = [".windlass/skills", ".agents/skills", ".claude/skills"];
 
 /// What can be read so far.
 const READERS: [&str; 1] = ["tasks"];
@@ -144,6 +148,7 @@ pub struct Prepared {
 struct Parts {
     agents: BTreeMap<String, Arc<dyn Agent>>,
     roles: BTreeMap<String, Role>,
+    skills: Skills,
     checks: BTreeMap<String, String>,
     prepare: Option<String>,
     identity: String,
@@ -216,6 +221,35 @@ impl Held {
                 roles.insert(name.to_owned(), Role::parse(name, &text)?);
             }
         }
+        let mut skills = Skills { offered: config.skills.clone(), ..Skills::default() };
+        let named = roles.values().flat_map(|role| &role.skills);
+        let named: BTreeSet<&String> = named.chain(config.skills.values().flatten()).collect();
+        let mut places = Vec::new();
+        for place in SKILLS {
+            if names.iter().any(|name| place.split('/').next() == Some(name)) {
+                places.push((place, looking.names_at(&base, Path::new(place))?));
+            }
+        }
+        for name in named.into_iter().filter(|name| Skill::is_name(name)) {
+            let mut found = None;
+            for (place, there) in &places {
+                let file = format!("{name}.md");
+                let path = if there.contains(&file) {
+                    format!("{place}/{file}")
+                } else if there.contains(name) {
+                    format!("{place}/{name}/SKILL.md")
+                } else {
+                    continue;
+                };
+                found = at(&base, &path)?.map(|text| Skill::parse(name, &path, &text));
+                if found.is_some() {
+                    break;
+                }
+            }
+            let built_in = builtin::SKILLS.into_iter().find(|(own, _)| own == name);
+            let found = found.or_else(|| built_in.map(|(_, text)| Skill::parse(name, "", text)));
+            skills.known.extend(found.map(|skill| (name.clone(), skill)));
+        }
         let files = AtCommit { store: &looking, base: &base, names, unread: RefCell::new(None) };
         let found = detect::detect(&files);
         if let Some(error) = files.unread.take() {
@@ -264,6 +298,7 @@ impl Held {
         let parts = Parts {
             agents: self.agents(&config)?,
             roles,
+            skills,
             checks,
             prepare,
             identity: format!("{name} ({})", found.language),
@@ -276,7 +311,7 @@ impl Held {
         let mut agents: BTreeMap<String, Arc<dyn Agent>> = BTreeMap::new();
         for (name, agent) in &config.agents {
             let agent: Arc<dyn Agent> = match agent {
-                AgentConfig::Command { command, cost, env: pass } => {
+                AgentConfig::Command { command, cost, env: pass, models } => {
                     let env = windlass_process::Env::inherited();
                     let (program, args) = command.split_first().ok_or(Error::Defect)?;
                     let found = windlass_process::which(program, &env);
@@ -289,6 +324,7 @@ impl Held {
                         program,
                         args: args.to_vec(),
                         pass: pass.clone(),
+                        models: models.clone(),
                         free,
                     })
                 }
@@ -367,6 +403,7 @@ impl Held {
             agents: parts.agents,
             players: config.roles.clone(),
             roles: parts.roles,
+            skills: parts.skills,
             catalogue,
             checks: parts.checks,
             prepare: parts.prepare,
@@ -398,6 +435,14 @@ impl Held {
 }
 
 impl Prepared {
+    /// Skills that somebody names and nobody has.
+    pub fn absent_skills(&self) -> Vec<&str> {
+        let named = self.setup.roles.values().flat_map(|role| &role.skills);
+        let named: BTreeSet<&String> = named.chain(self.config.skills.values().flatten()).collect();
+        let absent = named.into_iter().filter(|name| !self.setup.skills.known.contains_key(*name));
+        absent.map(String::as_str).collect()
+    }
+
     /// The checks that there are, in words.
     pub fn checks(&self) -> String {
         let names: Vec<&str> = self.setup.checks.keys().map(String::as_str).collect();
@@ -412,7 +457,8 @@ impl Prepared {
             _ => &[],
         });
         let checks: Vec<&str> = checks.map(String::as_str).chain(usual).collect();
-        let roles: Vec<&str> = flow.roles.keys().map(String::as_str).chain([Setup::ANY]).collect();
+        let players: Vec<&str> =
+            flow.roles.keys().map(String::as_str).chain([Setup::ANY]).collect();
         let slip = |table: &str, name: &str, known: &[&str]| {
             if known.contains(&name) {
                 return None;
@@ -423,9 +469,10 @@ impl Prepared {
                 flow.name
             ))
         };
-        let roles = self.config.roles.keys().filter_map(|name| slip("roles", name, &roles));
+        let roles = self.config.roles.keys().filter_map(|name| slip("roles", name, &players));
         let checks = self.config.checks.keys().filter_map(|name| slip("checks", name, &checks));
-        roles.chain(checks).collect()
+        let skills = self.config.skills.keys().filter_map(|name| slip("skills", name, &players));
+        roles.chain(checks).chain(skills).collect()
     }
 
     /// Whether a workflow can be done with this: every role has somebody to play it, every source somebody to read it.

@@ -20,6 +20,7 @@ use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
 use crate::papers;
 use crate::prompt::{self, Standing, Task};
+use crate::role::Role;
 use crate::shop::{Brake, Shop, Stopped, when};
 
 /// So much of each stream is kept, from its beginning and from its end.
@@ -48,6 +49,7 @@ pub(super) fn invoke(
         name: role,
         role: &played,
         reporter: &reporter,
+        skills: shop.setup.skills.of(role, &played.skills),
         identity: &shop.setup.identity,
         summary: &shop.setup.summary,
     };
@@ -66,7 +68,8 @@ pub(super) fn invoke(
         artifacts: job.artifacts.clone(),
     };
     let writes = task.writes.clone();
-    let visit = Visit { shop, job, role, reporter: &reporter, lane: &lane, brake, writes };
+    let visit =
+        Visit { shop, job, role, played: &played, reporter: &reporter, lane: &lane, brake, writes };
     if job.again {
         // What was complete before the process went away is taken; everything else is done anew.
         return match Kept::find(&shop.desks(), job.id) {
@@ -117,6 +120,7 @@ struct Visit<'a> {
     shop: &'a Shop,
     job: &'a Job,
     role: &'a str,
+    played: &'a Role,
     reporter: &'a Reporter,
     lane: &'a Lane,
     brake: &'a Brake,
@@ -161,6 +165,8 @@ impl Visit<'_> {
         let ask = Ask {
             role: self.role,
             reporter: self.reporter,
+            tools: &self.played.tools,
+            tier: self.played.tier.name(),
             unit: self.job.unit(),
             task: self.job.effect.child.as_ref().map(|child| &*child.id),
             writes: &self.writes,

@@ -116,6 +116,11 @@ fn look() -> Vec<Finding> {
                 findings.push(Finding::of("windlass.toml", Err(Error::NotCommitted)));
             }
             findings.push(Finding::of("checks", Ok(prepared.checks())));
+            let absent = prepared.absent_skills();
+            if !absent.is_empty() {
+                let absent = format!("not here, and passed over: {}", absent.join(", "));
+                findings.push(Finding::of("skills", Ok(absent)));
+            }
             findings.push(Finding::of("lands on", Ok(prepared.target.to_string())));
         }
         Err(error) => findings.push(Finding::of("windlass.toml", Err(error))),

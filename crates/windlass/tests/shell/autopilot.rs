@@ -948,3 +948,56 @@ fn the_final_review_looks_at_everything_that_has_landed() {
     let all = "phase-1.txt phase-2.txt";
     assert_eq!(last, [format!("reviewer {all} "), format!("check {all} ")], "{seen}");
 }
+
+/// Who is offered what: by the role, by the project to all, by the project to one; a project's own counts instead of what is
+/// built in, and what nobody has is passed over.
+#[test]
+fn guidance_reaches_the_roles_it_is_meant_for() {
+    let config = format!(
+        "{CONFIG}[skills]\ndefault = ['house-style', 'nobody-has-this']\nverifier = ['deep-checks']\n"
+    );
+    let files = [
+        ("windlass.toml", config.as_str()),
+        (".agents/skills/house-style/SKILL.md", "---\nname: house-style\n---\nShort words.\n"),
+        (".claude/skills/house-style/SKILL.md", "Long words.\n"),
+        (".claude/skills/deep-checks/SKILL.md", "Dig.\n"),
+        (".windlass/skills/harness-execution.md", "Do as we do.\n"),
+    ];
+    let pilot = Pilot::with(SHORT, "", &files);
+    let (code, said) = pilot.run(&["autopilot", "spec.md"]);
+    assert_eq!(code, Some(0), "{said}");
+    let log = pilot.scratch.windlass(&["log", "--full"]).output().unwrap();
+    let log = String::from_utf8(log.stdout).unwrap();
+    let prompt = |role: &str| {
+        let at = log.find(&format!("# Your role: {role}")).expect(role);
+        let rest = &log[at..];
+        rest[..rest.find("# Now").expect("a prompt")].to_owned()
+    };
+    type Case = (&'static str, &'static [&'static str], &'static [&'static str]);
+    let table: [Case; 4] = [
+        ("planner", &["Guidance: harness-planning", "Short words."], &["Dig.", "Do as we do."]),
+        ("task-executor", &["Do as we do.", "Short words."], &["The plan is approved", "Dig."]),
+        (
+            "verifier",
+            &["Guidance: harness-verification", "Short words.", "Dig."],
+            &["Do as we do."],
+        ),
+        ("code-reviewer", &["Guidance: harness-code-review", "Short words."], &["Dig."]),
+    ];
+    for (role, there, not_there) in table {
+        let prompt = prompt(role);
+        for text in there {
+            assert!(prompt.contains(text), "{role}: {text}: {prompt}");
+        }
+        for text in not_there.iter().chain(&["Long words.", "nobody-has-this"]) {
+            assert!(!prompt.contains(text), "{role}: {text}: {prompt}");
+        }
+        let others = table.iter().filter(|(other, ..)| *other != role);
+        for (other, ..) in others {
+            assert!(!prompt.contains(&format!("# Your role: {other}")), "{role}: {prompt}");
+        }
+    }
+    assert!(prompt("planner").contains("What you may use: read, search. Nothing else."));
+    let (_, doctor) = pilot.run(&["doctor"]);
+    assert!(doctor.contains("not here, and passed over: nobody-has-this"), "{doctor}");
+}

@@ -67,7 +67,9 @@ impl Scratch {
         let mut all: BTreeMap<&str, String> = usual.into_iter().collect();
         all.extend(files.iter().map(|(name, text)| (*name, (*text).to_owned())));
         for (name, text) in all {
-            fs::write(repo.join(name), text).unwrap();
+            let path = repo.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
         }
         scratch.git(&["add", "-A"]);
         scratch.git(&["commit", "-qm", "Start"]);
