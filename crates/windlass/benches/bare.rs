@@ -1,5 +1,6 @@
 //! What Windlass itself costs, beside the least that it could cost: the same stand-in agent started in a loop, its
-//! stream read, its end waited for. No sandbox and no edits: that is the bare row.
+//! stream read, its end waited for. No sandbox and no edits: that is the bare row. The default row has an agent that
+//! edits, and beside it a commit of what it did (the sandbox is still to come); then a whole autopilot, phase by phase.
 //!
 //! `cargo bench -p windlass` prints each figure beside its floor. The two take turns, so that whatever else the
 //! machine does falls on both; the ratio is what counts. This program plays every part: it is the bench, the floor
@@ -28,6 +29,7 @@ fn main() {
     match args.get(1).map(String::as_str) {
         Some("agent") => agent(Path::new(&args[2])),
         Some("floor") => floor(Path::new(&args[2]), args[3].parse().unwrap()),
+        Some("commits") => commits(Path::new(&args[2]), args[3].parse().unwrap()),
         Some("pool") => pool(Path::new(&args[2]), args[3].parse().unwrap()),
         _ => bench(),
     }
@@ -46,8 +48,35 @@ fn agent(dir: &Path) {
         stamp(dir, "at the gate", began, 0);
         fs::File::open(&gate).unwrap().lock_shared().unwrap();
     }
-    std::io::stdout().write_all(b"{\"verdict\":\"done\"}\n").unwrap();
+    std::io::stdout().write_all(play().as_bytes()).unwrap();
     stamp(dir, "stamps", began, now_us());
+}
+
+/// Does what its role does, and says so.
+fn play() -> String {
+    let var = |name| std::env::var(name).unwrap_or_default();
+    let verdict = match var("WINDLASS_ROLE").as_str() {
+        "planner" => {
+            fs::write(var("WINDLASS_FILE_PLAN"), "### Task 1: Write it\n").unwrap();
+            let handoff = "{\"fromSkill\":\"harness-planning\",\"concerns\":[]}";
+            fs::write(var("WINDLASS_FILE_HANDOFF_JSON"), handoff).unwrap();
+            "planned"
+        }
+        "verifier" => "pass",
+        "code-reviewer" => "clear",
+        "writer" | "task-executor" => {
+            edit(Path::new(&format!("unit-{}.txt", var("WINDLASS_UNIT"))));
+            "done"
+        }
+        _ => "done",
+    };
+    let counts = "\"blocking_count\":0,\"warning_count\":0,\"note_count\":0";
+    format!("{{\"verdict\":\"{verdict}\",{counts}}}\n")
+}
+
+fn edit(path: &Path) {
+    let file = fs::OpenOptions::new().append(true).create(true).open(path);
+    writeln!(file.unwrap(), "{}", now_us()).unwrap();
 }
 
 fn stamp(dir: &Path, file: &str, began: u64, ended: u64) {
@@ -68,6 +97,24 @@ fn ask(dir: &Path) {
 /// The least that asking an agent again and again can cost.
 fn floor(dir: &Path, times: usize) {
     (0..times).for_each(|_| ask(dir));
+}
+
+/// The parts of an invocation that edits: an agent that does, and a commit of what it did.
+fn commits(dir: &Path, times: usize) {
+    let repo = dir.join("parts");
+    fs::create_dir(&repo).unwrap();
+    let git = |args: &[&str]| {
+        assert!(Command::new("git").args(args).current_dir(&repo).status().unwrap().success());
+    };
+    git(&["init", "-q"]);
+    git(&["config", "user.name", "Ada"]);
+    git(&["config", "user.email", "ada@example.org"]);
+    for _ in 0..times {
+        ask(dir);
+        edit(&repo.join("unit-task-0.txt"));
+        git(&["add", "-A"]);
+        git(&["commit", "-qm", "Saved"]);
+    }
 }
 
 /// The same, all at once.
@@ -126,6 +173,31 @@ impl Scratch {
         command
     }
 
+    /// The same with a spec of so many phases, for autopilot.
+    fn piloted(phases: usize) -> Scratch {
+        let scratch = Scratch::new("", 0);
+        let phases = 1..=phases;
+        let phases = phases
+            .map(|phase| format!("### Phase {phase}: Part {phase}\n<!-- complexity: low -->\n\n"));
+        let spec = format!("# Parts\n\n## Implementation Order\n\n{}", phases.collect::<String>());
+        fs::write(scratch.repo().join("spec.md"), spec).unwrap();
+        let config = scratch.repo().join("windlass.toml");
+        let own = fs::read_to_string(&config).unwrap();
+        let policies = "[checks]\nvalidate = 'true'\n\
+                        [policies.go-on]\nstage = 'go_on'\nanswer = 'yes'\n\
+                        [policies.no-pr]\nstage = 'offer_pr'\nanswer = 'no'\n";
+        fs::write(config, format!("{own}{policies}")).unwrap();
+        for args in [&["add", "-A"][..], &["commit", "-qm", "Spec"]] {
+            let status = Command::new("git").args(args).current_dir(scratch.repo()).status();
+            assert!(status.unwrap().success());
+        }
+        scratch
+    }
+
+    fn autopilot(&self) -> Command {
+        self.windlass(&["autopilot", "spec.md", "--fast"])
+    }
+
     fn run(&self) -> Command {
         self.windlass(&["run", "flow.toml", "--catalogue", "catalogue.toml"])
     }
@@ -151,6 +223,7 @@ impl Scratch {
 }
 
 const CATALOGUE: &str = "[role.reader]\nabout = 'reads'\nverdicts = ['done']\n\
+                         [role.writer]\nabout = 'writes'\nverdicts = ['done']\n\
                          [read.tasks]\nabout = 'tasks'\nverdicts = ['found', 'empty']\nlists.tasks = {}\n";
 
 /// Every unit's agent is asked again and again; a loop of its own is the least that has a reason to end.
@@ -169,6 +242,8 @@ fn flow(lanes: usize, rounds: usize, stage: &str) -> String {
 
 const ASK: &str = "stage = 'ask'\nrole = 'reader'\n\
                    on = { done = { to = 'again', count = 'rounds', spent = 'done' } }";
+const WRITE: &str = "stage = 'ask'\nrole = 'writer'\nedits = true\n\
+                     on = { done = { to = 'again', count = 'rounds', spent = 'done' } }";
 const GATE: &str = "stage = 'ask'\ngate = 'Well?'\n\
                     on = { yes = 'done', again = { to = 'again', count = 'rounds', spent = 'failed' } }";
 
@@ -210,6 +285,8 @@ fn bench() {
     starts();
     memory_and_lanes();
     resumes();
+    edits();
+    phases();
 }
 
 /// The time between two agents, and the processor time for each.
@@ -343,4 +420,71 @@ fn resumes() {
     }
     let (floor, found) = (median(&mut floors), median(&mut found));
     row(5, "kill -9, then `resume`, to the first agent (goal 10 ms)", floor, found, "≤ 10 ms");
+}
+
+/// The default row, as far as it is there: an agent that edits, and what it did kept as a commit.
+fn edits() {
+    let (mut parts, mut found) = (Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        let scratch = Scratch::new(&flow(1, ASKED / 3 - 1, WRITE), 1);
+        timed(&mut scratch.own("commits", ASKED / 3), 0);
+        parts.extend(between(&scratch.stamps()));
+        timed(&mut scratch.run(), 0);
+        found.extend(between(&scratch.stamps()));
+    }
+    let (floor, own) = (median(&mut parts), median(&mut found));
+    row(
+        1,
+        "gap between agents that edit, without a sandbox, beside its parts",
+        floor,
+        own,
+        "≤ 1.3",
+    );
+    let (p50, p90) = (percentile(&mut found, 50), percentile(&mut found, 90));
+    row(1, "the same, 90th percentile beside the 50th", p50, p90, "≤ 1.5");
+}
+
+/// Autopilot: what a phase takes in a short spec and in a long one, and how quickly a run is there again.
+fn phases() {
+    let each = |phases: usize| {
+        let scratch = Scratch::piloted(phases);
+        let (time, _) = timed(&mut scratch.autopilot(), 0);
+        let asked: u64 = scratch.stamps().iter().map(|(began, ended)| ended - began).sum();
+        ((ms(time) - asked as f64 / 1e3) / phases as f64, scratch)
+    };
+    let mut short: Vec<f64> = (0..TURNS).map(|_| each(10).0).collect();
+    let (long, scratch) = each(100);
+    let short = median(&mut short);
+    row(10, "a phase of 100 beside a phase of 10, without its agents", short, long, "≤ 1.5");
+    let (mut empty, mut status) = (Vec::new(), Vec::new());
+    for _ in 0..STARTS {
+        empty.push(ms(timed(&mut Command::new("/bin/true"), 0).0));
+        status.push(ms(timed(&mut scratch.windlass(&["status"]), 0).0));
+    }
+    row(
+        3,
+        "`status` after 100 phases, beside an empty process",
+        median(&mut empty),
+        median(&mut status),
+        "≤ 3",
+    );
+    let mut found = Vec::new();
+    for _ in 0..TURNS * 2 {
+        let scratch = Scratch::piloted(3);
+        let gate = Gate::new(&scratch);
+        let mut run = scratch.autopilot().spawn().unwrap();
+        gate.wait_for(1, &mut run);
+        run.kill().unwrap();
+        run.wait().unwrap();
+        fs::remove_file(scratch.dir.path().join("at the gate")).unwrap();
+        let from = now_us();
+        let mut again = scratch.windlass(&["autopilot"]).spawn().unwrap();
+        found.push(gate.wait_for(1, &mut again).saturating_sub(from) as f64 / 1e3);
+        gate.open();
+        assert_eq!(again.wait().unwrap().code(), Some(0));
+    }
+    println!(
+        "| 5 | `kill -9`, then `autopilot` again, to the first agent | – | {:.1} | – | ≤ 25 ms |",
+        median(&mut found)
+    );
 }

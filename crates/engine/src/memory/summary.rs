@@ -30,6 +30,7 @@ impl Summary {
     pub fn text(&self) -> String {
         let mut text = String::from("## Session Summary\n\n");
         let mut line = |name: &str, value: &str| {
+            let value = value.replace(char::is_control, " ");
             let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
             // Writing to a String cannot fail.
             let _ = writeln!(text, "**{name}:** {value}");
@@ -60,7 +61,7 @@ mod tests {
         let summary = Summary {
             session: "s".into(),
             phase: Some("1 of 3".into()),
-            status: "Phase 1\ncomplete.".into(),
+            status: "Phase\u{1b} 1\ncomplete.".into(),
             ..Summary::default()
         };
         let text = summary.text();

@@ -17,9 +17,9 @@ use crate::workplace::Workplace;
 #[command(after_help = "\
 Examples:
   windlass lanes list
-  windlass lanes show 0
-  windlass lanes shell 0
-  cd \"$(windlass lanes path 0)\"
+  windlass lanes show 1
+  windlass lanes shell 1
+  cd \"$(windlass lanes path 1)\"
   windlass lanes restore COMMIT my-directory
 ")]
 pub enum LanesCommand {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
+use serde_json::json;
 
 use super::known;
 use crate::clerks;
@@ -16,6 +17,7 @@ use crate::workplace::Workplace;
 Examples:
   windlass project
   windlass project autopilot-1
+  windlass project --json
 
 The journal is what counts; the files under .harness/sessions/ are written from it. A file that
 somebody else has changed is set aside under another name first.
@@ -24,6 +26,10 @@ pub struct ProjectArgs {
     /// The run; without one, the newest
     #[arg(value_name = "RUN")]
     run: Option<String>,
+
+    /// Print JSON instead of text
+    #[arg(long)]
+    json: bool,
 }
 
 pub fn run(args: &ProjectArgs, out: &mut Output) -> Result<Exit, Error> {
@@ -32,7 +38,12 @@ pub fn run(args: &ProjectArgs, out: &mut Output) -> Result<Exit, Error> {
     let known = known::named_or_newest(&held.journal, args.run.as_deref())?;
     let top = held.repository.top();
     let clerk = clerks::told(top, &held.dir, &held.journal, &known.id, &known.run)?;
-    for said in clerk.flush() {
+    let remarks = clerk.flush();
+    if args.json {
+        out.json(&json!({ "run": known.id.as_str(), "remarks": remarks }))?;
+        return Ok(Exit::Done);
+    }
+    for said in remarks {
         for line in said.lines() {
             out.note(&clean(line))?;
         }

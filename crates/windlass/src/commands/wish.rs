@@ -62,7 +62,7 @@ pub struct SkipArgs {
     unit: String,
 
     /// Why
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = reason)]
     reason: String,
 
     /// The run; without one, the only one that is not over
@@ -87,7 +87,7 @@ pub struct OverrideArgs {
     verdict: String,
 
     /// Why
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = reason)]
     reason: String,
 
     /// The unit; without one, the run's own stages
@@ -97,6 +97,12 @@ pub struct OverrideArgs {
     /// The run; without one, the only one that is not over
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
+}
+
+/// A reason says something.
+fn reason(text: &str) -> Result<String, &'static str> {
+    let text = text.trim();
+    if text.is_empty() { Err("say why") } else { Ok(text.to_owned()) }
 }
 
 pub fn stop(args: &StopArgs, out: &mut Output) -> Result<Exit, Error> {

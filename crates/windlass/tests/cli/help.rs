@@ -160,3 +160,14 @@ fn a_setting_without_a_value_is_a_usage_error() {
     For more information, try '--help'.
     ");
 }
+
+#[test]
+fn a_reason_says_something() {
+    for args in [
+        &["skip", "a", "--reason", ""] as &[&str],
+        &["override", "review", "clear", "--reason", " \t"],
+    ] {
+        let said = seen(&mut windlass(args));
+        assert!(said.starts_with("exit 2") && said.contains("say why"), "{args:?}: {said}");
+    }
+}

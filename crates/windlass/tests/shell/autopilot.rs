@@ -588,6 +588,9 @@ fn files_are_written_from_the_journal_and_can_be_written_anew() {
     fs::remove_dir_all(pilot.scratch.repo().join(".harness/sessions")).unwrap();
     fs::remove_file(pilot.scratch.repo().join(&plan)).unwrap();
     assert_eq!(pilot.run(&["project"]).0, Some(0));
+    let json = pilot.scratch.windlass(&["project", "--json"]).output().unwrap();
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(json, json!({ "run": "autopilot-1", "remarks": [] }));
     for (name, text) in names.iter().zip(before) {
         assert_eq!(pilot.file(&format!("{dir}/{name}")).unwrap(), text, "{name}");
     }
