@@ -3,6 +3,7 @@
 mod read;
 mod session;
 mod show;
+mod stage;
 mod tell;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -159,7 +160,7 @@ impl Autopilot {
             awaiting_interactive_plan: awaiting.then_some(true),
             phases: phases.collect(),
             retry_budget: format::RetryBudget {
-                max_attempts: 3,
+                max_attempts: session::MAX_ATTEMPTS,
                 current_task: task.unwrap_or_default(),
             },
             history: history.collect(),

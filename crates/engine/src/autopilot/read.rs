@@ -11,7 +11,7 @@ use windlass_sources::roadmap::{Roadmap, Status};
 use windlass_sources::spec::Spec;
 use windlass_sources::{Reading, SourceError, slug};
 
-use super::{Autopilot, MARK, PLANS};
+use super::{Autopilot, MARK, PLANS, stage};
 use crate::clerk::Situation;
 use crate::memory::{failures, learnings};
 use crate::shop::lock;
@@ -44,7 +44,7 @@ impl Autopilot {
     pub(super) fn look(&self, name: &str, at: &Situation) -> Result<Reading, SourceError> {
         match name {
             "autopilot-session" => self.earlier(),
-            "spec" if at.stage == "reorder" => self.reordered(),
+            "spec" if at.stage == stage::REORDER => self.reordered(),
             "spec" => self.spec_phases(),
             "roadmap" => self.roadmap_phases(),
             "working-context" => self.context(),

@@ -8,13 +8,15 @@ use windlass_core::run::{EffectId, Ended, Event, FrameId, GateId, Item, Phase as
 use windlass_core::value::Value;
 use windlass_core::workflow::{Go, RunOutcome, Settled};
 
-use super::PLANS;
+use super::{PLANS, stage};
 use crate::clerk::Blobs;
 use crate::date::instant;
 use crate::entry::{Check, Entry, Note};
 
 /// So many tasks are a plan that a person looks at.
 pub const TASK_THRESHOLD: i64 = 15;
+/// So many attempts to mend a task, and no more.
+pub const MAX_ATTEMPTS: u64 = 3;
 /// A task is taken to last so many minutes.
 pub const MINUTES_A_TASK: i64 = 3;
 
@@ -209,10 +211,10 @@ impl Session {
                 if path.starts_with(PLANS) {
                     // Only a planner makes plans, and only of its own phase.
                     match place.stage.as_str() {
-                        "plan" => {
+                        stage::PLAN => {
                             self.made.insert(path.clone());
                         }
-                        "find_plan" | "read_plan" | "session" => {}
+                        stage::FIND_PLAN | stage::READ_PLAN | stage::SESSION => {}
                         _ => return,
                     }
                     if let Some(phase) = self.phase_mut(place.unit.as_deref()) {
@@ -227,17 +229,20 @@ impl Session {
                 self.papers.remove(path);
             }
             Note::Answered { unit, stage, stdout, .. }
-                if matches!(stage.as_str(), "verify" | "review" | "final_review") =>
+                if matches!(
+                    stage.as_str(),
+                    stage::VERIFY | stage::REVIEW | stage::FINAL_REVIEW
+                ) =>
             {
                 let said = blob(stdout).unwrap_or_default();
                 let findings = findings(&String::from_utf8_lossy(&said));
                 match stage.as_str() {
-                    "verify" => {
+                    stage::VERIFY => {
                         if let Some(phase) = self.phase_mut(unit.as_deref()) {
                             phase.unverified = findings;
                         }
                     }
-                    "review" => {
+                    stage::REVIEW => {
                         if let Some(phase) = self.phase_mut(unit.as_deref()) {
                             phase.review = Some(counts(&findings));
                             phase.findings = findings;
@@ -246,13 +251,13 @@ impl Session {
                     _ => self.final_findings = findings,
                 }
             }
-            Note::Answered { unit, stage, stdout, .. } if stage == "skeleton" => {
+            Note::Answered { unit, stage, stdout, .. } if stage == stage::SKELETON => {
                 let said = blob(stdout).unwrap_or_default();
                 if let Some(phase) = self.phase_mut(unit.as_deref()) {
                     phase.skeleton = String::from_utf8_lossy(&said).trim().to_owned();
                 }
             }
-            Note::Answered { unit, task: Some(task), stage, stdout, .. } if stage == "do" => {
+            Note::Answered { unit, task: Some(task), stage, stdout, .. } if stage == stage::DO => {
                 let said = blob(stdout).unwrap_or_default();
                 let said = windlass_agents::gist(&String::from_utf8_lossy(&said));
                 let place =
@@ -318,7 +323,7 @@ impl Session {
                 if let Some(child) = &effect.child {
                     self.began(*frame, child);
                 }
-                if &*effect.name == "override_note"
+                if &*effect.name == stage::OVERRIDE_NOTE
                     && let Some(phase) = self.phase_mut(effect.unit.as_deref())
                 {
                     phase.complexity_override = effect.with.get("complexity").map(Value::to_string);
@@ -336,7 +341,7 @@ impl Session {
             Event::Answered { gate, verdict, text, .. } => {
                 let frame = self.gates.get(gate).and_then(|frame| self.frames.get(frame));
                 let place = frame.cloned().unwrap_or_default();
-                if place.stage == "final_blocked" {
+                if place.stage == stage::FINAL_BLOCKED {
                     self.final_rationale(text.as_deref());
                 }
                 let flow = run.workflow();
@@ -356,7 +361,7 @@ impl Session {
                     frame.and_then(|frame| self.frames.get(&frame)).map(|it| it.stage.clone());
                 for (name, items) in &ending.lists {
                     if &**name == "phases" {
-                        if stage.as_deref() == Some("reorder") {
+                        if stage.as_deref() == Some(stage::REORDER) {
                             let named =
                                 items.iter().map(|it| (it.id.to_string(), it.title.to_string()));
                             self.proposed = named.collect();
@@ -384,7 +389,7 @@ impl Session {
                         phase.retries += 1;
                     }
                 }
-                if place.stage == "exhausted_gate"
+                if place.stage == stage::EXHAUSTED
                     && !moved.reset.is_empty()
                     && let Some(task) = self.task_mut(&place)
                 {
@@ -432,13 +437,13 @@ impl Session {
 
     fn entered(&mut self, stage: &str, unit: Option<&str>) {
         match stage {
-            "await_plan" => {
+            stage::AWAIT_PLAN => {
                 if let Some(phase) = self.phase_mut(unit) {
                     phase.awaiting_plan = true;
                 }
             }
-            "final_review" => self.final_status = "in_progress".to_owned(),
-            "final_fix" => self.final_rounds += 1,
+            stage::FINAL_REVIEW => self.final_status = "in_progress".to_owned(),
+            stage::FINAL_FIX => self.final_rounds += 1,
             _ => {}
         }
     }
@@ -463,10 +468,10 @@ impl Session {
     fn reported(&mut self, place: &Place, ended: &Ended, facts: BTreeMap<String, Value>) {
         let Ended::Verdict(word) = ended else { return };
         match (place.stage.as_str(), &**word) {
-            ("do", "failed") => {
+            (stage::DO, "failed") => {
                 self.failed(place, "the executor reported that it failed".to_owned())
             }
-            ("task_checks", "fail") => {
+            (stage::TASK_CHECKS, "fail") => {
                 let unit = place.unit.as_deref().unwrap_or_default();
                 let failing = self.failing.get(unit).map(|it| it.join("; "));
                 self.failed(place, failing.unwrap_or_else(|| "the checks failed".to_owned()));
@@ -483,7 +488,7 @@ impl Session {
         let adopted = adopted.filter(|word| word != "none");
         let Some(phase) = self.phase_mut(place.unit.as_deref()) else { return };
         match (place.stage.as_str(), &**word) {
-            ("find_plan" | "read_plan", "found") => {
+            (stage::FIND_PLAN | stage::READ_PLAN, "found") => {
                 phase.awaiting_plan = false;
                 phase.task_count = number("task_count");
                 phase.checkpoint_count = number("checkpoint_count");
@@ -491,11 +496,11 @@ impl Session {
                 // What a plan makes of the complexity, the workflow says next.
                 phase.complexity_override = adopted;
             }
-            ("validate", word) => {
+            (stage::VALIDATE, word) => {
                 phase.verification = Some(word.to_owned());
                 phase.unverified.clear();
             }
-            ("verify", word) => phase.verification = Some(word.to_owned()),
+            (stage::VERIFY, word) => phase.verification = Some(word.to_owned()),
             _ => {}
         }
     }
@@ -547,7 +552,7 @@ impl Session {
             "decision": record,
             "timestamp": instant(self.now_ms),
         });
-        if place.stage == "approve_plan"
+        if place.stage == stage::APPROVE_PLAN
             && let Some(phase) = at.map(|at| &self.phases[at])
         {
             decision["signals"] = phase.signals(self.review_plans);

@@ -5,7 +5,7 @@ use windlass_sources::slug;
 use windlass_sources::spec::Spec;
 
 use super::session::{MINUTES_A_TASK, Phase, TASK_THRESHOLD};
-use super::{Autopilot, MARK};
+use super::{Autopilot, MARK, stage};
 use crate::clerk::Situation;
 use crate::memory::{failures, learnings};
 
@@ -135,7 +135,7 @@ impl Autopilot {
 
     /// Whether the plan that is up for approval has been edited since it was read.
     pub(super) fn edited_plan(&self, at: &Situation) -> Option<String> {
-        if at.stage != "approve_plan" {
+        if at.stage != stage::APPROVE_PLAN {
             return None;
         }
         let path = self.session().phase(&at.unit.as_ref()?.0)?.plan_path.clone()?;
@@ -149,7 +149,7 @@ impl Autopilot {
     /// What a person should know when they are asked something.
     fn question(&self, at: &Situation) -> Option<String> {
         match at.stage.as_str() {
-            "approve_plan" | "edit_plan" => {
+            stage::APPROVE_PLAN | stage::EDIT_PLAN => {
                 let unit = &at.unit.as_ref()?.0;
                 let pause = self.pause(unit)?;
                 let session = self.session();
@@ -167,15 +167,15 @@ impl Autopilot {
                 }
                 Some(text)
             }
-            "review_blocked" | "final_blocked" => self.findings(at),
-            "verify_failed" => {
+            stage::REVIEW_BLOCKED | stage::FINAL_BLOCKED => self.findings(at),
+            stage::VERIFY_FAILED => {
                 let session = self.session();
                 let phase = session.phase(&at.unit.as_ref()?.0)?;
                 let lines: Vec<String> = phase.unverified.iter().map(finding_line).collect();
                 (!lines.is_empty()).then(|| lines.join("\n"))
             }
-            "choose" | "act" | "confirm" => self.task_text(at),
-            "exhausted_gate" => {
+            stage::CHOOSE | stage::ACT | stage::CONFIRM => self.task_text(at),
+            stage::EXHAUSTED => {
                 let session = self.session();
                 let phase = session.phase(&at.unit.as_ref()?.0)?;
                 let child = at.child.as_ref()?;
@@ -184,7 +184,7 @@ impl Autopilot {
                 let title = format!("Task {}: {} — FAILED (budget exhausted)", task.id, task.title);
                 Some(format!("{title}\n\n{attempts}"))
             }
-            "reorder_gate" => Some(self.phase_list()),
+            stage::REORDER_GATE => Some(self.phase_list()),
             _ => None,
         }
     }

@@ -1,0 +1,76 @@
+//! The stages of `workflows/autopilot.toml` that mean something to the session: each by its name there.
+
+macro_rules! stages {
+    ($($name:ident = $text:literal),* $(,)?) => {
+        $(pub const $name: &str = $text;)*
+
+        /// All of them.
+        #[cfg(test)]
+        pub const ALL: &[&str] = &[$($text),*];
+    };
+}
+
+stages! {
+    ACT = "act",
+    APPROVE_PLAN = "approve_plan",
+    AWAIT_PLAN = "await_plan",
+    CHOOSE = "choose",
+    CONFIRM = "confirm",
+    DO = "do",
+    EDIT_PLAN = "edit_plan",
+    EXHAUSTED = "exhausted_gate",
+    FINAL_BLOCKED = "final_blocked",
+    FINAL_FIX = "final_fix",
+    FINAL_REVIEW = "final_review",
+    FIND_PLAN = "find_plan",
+    OVERRIDE_NOTE = "override_note",
+    PLAN = "plan",
+    READ_PLAN = "read_plan",
+    REORDER = "reorder",
+    REORDER_GATE = "reorder_gate",
+    REVIEW = "review",
+    REVIEW_BLOCKED = "review_blocked",
+    SESSION = "session",
+    SKELETON = "skeleton",
+    TASK_CHECKS = "task_checks",
+    VALIDATE = "validate",
+    VERIFY = "verify",
+    VERIFY_FAILED = "verify_failed",
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_core::lang::{Catalogue, load};
+    use windlass_core::workflow::{Kind, Workflow};
+
+    use super::super::session::{MAX_ATTEMPTS, TASK_THRESHOLD};
+    use super::*;
+
+    fn autopilot() -> Workflow {
+        let read = |name: &str| {
+            let path = format!("{}/../../workflows/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+            std::fs::read_to_string(path).unwrap()
+        };
+        load(&read("autopilot"), &Catalogue::parse(&read("catalogue")).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn every_one_is_a_stage_of_the_workflow() {
+        let flow = autopilot();
+        for name in ALL {
+            assert!(flow.stage_named(name).is_some(), "there is no stage `{name}`");
+        }
+    }
+
+    #[test]
+    fn figures_that_people_are_told_are_the_workflows() {
+        let flow = autopilot();
+        let gate = flow.stage(flow.stage_named(APPROVE_PLAN).unwrap());
+        let Kind::Gate(gate) = &gate.kind else { panic!("not a gate") };
+        let text = format!("{:?}", gate.concerns);
+        assert!(text.contains(&format!("Number({TASK_THRESHOLD})")), "{text}");
+        let attempts = flow.counters.iter().find(|counter| counter.name == "attempts").unwrap();
+        let text = format!("{:?}", attempts.max);
+        assert!(text.contains(&format!("Number({MAX_ATTEMPTS})")), "{text}");
+    }
+}
