@@ -8,6 +8,7 @@ use windlass_core::run::{EffectId, Ended, Event, FrameId, GateId, Item, Phase as
 use windlass_core::value::Value;
 use windlass_core::workflow::{Go, RunOutcome, Settled};
 
+use super::tell::SET_TO;
 use super::{PLANS, stage};
 use crate::clerk::Blobs;
 use crate::date::instant;
@@ -43,6 +44,8 @@ pub struct Session {
     pub papers: BTreeMap<String, Arc<[u8]>>,
     /// Every plan is to be reviewed.
     review_plans: bool,
+    /// What we have set the feature's status to in the roadmap.
+    pub roadmap_status: Option<String>,
     /// Plans that roles of this run wrote.
     pub made: BTreeSet<String>,
     /// Retries over all phases.
@@ -278,6 +281,10 @@ impl Session {
                 let last = windlass_agents::gist(last.unwrap_or("it printed nothing"));
                 let failing = self.failing.entry(unit.clone()).or_default();
                 failing.push(format!("`{name}` failed: {last}"));
+            }
+            Note::Told { name, text, .. } if name == "roadmap-sync" => {
+                let set = text.rsplit_once(SET_TO).map(|(_, word)| word.to_owned());
+                self.roadmap_status = set.or(self.roadmap_status.take());
             }
             Note::Told { name, .. } if name == "clear-scratchpad" => {
                 self.papers.retain(|path, _| !path.contains("/scratchpad/"));

@@ -17,6 +17,9 @@ use crate::message::Trouble;
 /// What files call us.
 const SKILL: &str = "harness-autopilot";
 
+/// How it is said that a feature has a status now; the session takes the word from there.
+pub(super) const SET_TO: &str = "is now ";
+
 impl Autopilot {
     pub(super) fn told(&self, name: &str, at: &Situation) -> Result<Told, Trouble> {
         let text = match name {
@@ -155,7 +158,7 @@ impl Autopilot {
     }
 
     /// Moves the spec's feature forward; silent when there is no roadmap or no such feature, or a person has it
-    /// further.
+    /// further. A status that somebody has changed since we set it is theirs.
     fn roadmap(&self, to: &Status) -> Result<String, Trouble> {
         let Some(text) = self.files.text(&self.roadmap)? else { return Ok(String::new()) };
         let title = self.title();
@@ -164,8 +167,12 @@ impl Autopilot {
             return Ok(String::new());
         };
         let Some(moved) = feature.forward(&text, to) else { return Ok(String::new()) };
+        let (name, now) = (&feature.name, feature.status.word());
+        if self.session().roadmap_status.as_deref().is_some_and(|own| own != now) {
+            return Ok(format!("{}: {name} stays {now}, as somebody has set it", self.roadmap));
+        }
         self.files.write(&self.roadmap, &moved)?;
-        Ok(format!("{}: {} is {} now", self.roadmap, feature.name, to.word()))
+        Ok(format!("{}: {name} {SET_TO}{}", self.roadmap, to.word()))
     }
 
     /// What the spec is called.

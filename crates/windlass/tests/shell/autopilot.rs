@@ -1004,3 +1004,55 @@ fn guidance_reaches_the_roles_it_is_meant_for() {
     let (_, doctor) = pilot.run(&["doctor"]);
     assert!(doctor.contains("not here, and passed over: nobody-has-this"), "{doctor}");
 }
+
+#[test]
+fn plans_that_are_too_much_or_nothing_at_all_wait_for_a_person() {
+    let tasks: String = (1..=500).map(|n| format!("### Task {n}: Do {n}\n")).collect();
+    let worried = r#"{"fromSkill":"harness-planning","concerns":["it is dark"]}"#;
+    let pilot = Pilot::new(SHORT, &plans("1", &tasks, worried));
+    assert_eq!(pilot.run(&["autopilot", "spec.md", "--review-plans"]).0, Some(8));
+    // Four of the five signals at once; the fifth goes with the override only where the spec says high.
+    let (_, gates) = pilot.run(&["gates"]);
+    for line in [
+        "Review mode: manual (--review-plans flag set)",
+        "Complexity override: low -> high (triggered)",
+        "Planner concerns: 1 concern(s) (triggered)",
+        "Tasks: 500 (threshold: 15) (triggered)",
+        "500 tasks, 0 checkpoints, about 1500 minutes, high complexity",
+        "Concern: it is dark",
+    ] {
+        assert!(gates.contains(line), "{line}: {gates}");
+    }
+    // Edited into nonsense, it is no plan; nothing is executed, and it can be edited again.
+    let plan = pilot.plan("alpha");
+    assert_eq!(pilot.answer(&["revise"]).0, Some(8));
+    pilot.write(&plan, "\u{0}\u{1b}[2J ### \n```\n### Task 1: never\n");
+    let (code, said) = pilot.answer(&["edited"]);
+    assert_eq!(code, Some(8), "{said}");
+    assert!(!said.contains("task-executor"), "{said}");
+    let (_, gates) = pilot.run(&["gates"]);
+    assert!(gates.contains("0 tasks"), "{gates}");
+    assert_eq!(pilot.answer(&["revise"]).0, Some(8));
+    pilot.write(&plan, "### Task 1: Write it\n");
+    assert_eq!(pilot.answer(&["edited"]).0, Some(8));
+    let (code, said) = pilot.answer(&["yes"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(pilot.scratch.landed()["phase-1.txt"], "good");
+}
+
+#[test]
+fn a_roadmap_that_a_person_changes_meanwhile_is_theirs() {
+    let config = CONFIG.replace("[policies.go-on]\nstage = 'go_on'\nanswer = 'yes'\n", "");
+    let pilot = Pilot::with(SPEC, "", &[("windlass.toml", config.as_str())]);
+    let roadmap = |status: &str| {
+        format!("# Roadmap\n\n### Things\n\n- **Status:** {status}\n- **Spec:** spec.md\n")
+    };
+    pilot.write("docs/roadmap.md", &roadmap("planned"));
+    assert_eq!(pilot.run(&["autopilot", "spec.md"]).0, Some(8));
+    assert_eq!(pilot.file("docs/roadmap.md").unwrap(), roadmap("in-progress"));
+    let theirs = format!("{}\nRemember the milk.\n", roadmap("blocked"));
+    pilot.write("docs/roadmap.md", &theirs);
+    let (code, said) = pilot.answer(&["yes"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(pilot.file("docs/roadmap.md").unwrap(), theirs);
+}
