@@ -183,7 +183,7 @@ fn items(
     remarks: &mut Vec<String>,
 ) -> Result<Vec<Item>, String> {
     let list = list.as_array().ok_or_else(|| format!("`{name}` is no list"))?;
-    let mut items = Vec::new();
+    let mut items: Vec<Item> = Vec::new();
     for (at, one) in list.iter().enumerate() {
         let wrong = |what: &str| format!("item {} of `{name}` {what}", at + 1);
         let object = one.as_object().ok_or_else(|| wrong("is no object"))?;
@@ -192,7 +192,18 @@ fn items(
             let Some(list) = object.get(key) else { return Some(Vec::new()) };
             list.as_array()?.iter().map(|text| text.as_str().map(Arc::from)).collect()
         };
-        let id = text("id").filter(|id| !id.is_empty()).ok_or_else(|| wrong("has no `id`"))?;
+        let mut id = text("id").filter(|id| !id.is_empty()).ok_or_else(|| wrong("has no `id`"))?;
+        let given = id.clone();
+        let taken = |items: &[Item], id: &str| items.iter().any(|item| *item.id == *id);
+        for more in 2.. {
+            if !taken(&items, &id) {
+                break;
+            }
+            id = format!("{given}-{more}").into();
+        }
+        if id != given {
+            remarks.push(format!("`{given}` is there twice in `{name}`: the other is `{id}`"));
+        }
         items.push(Item {
             title: text("title").unwrap_or_else(|| id.clone()),
             depends: texts("depends")

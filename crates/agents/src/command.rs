@@ -46,6 +46,12 @@ impl Agent for CommandAgent {
                 Reported::Unknown => Reported::Known(0),
                 known => known,
             };
+            if matches!(answer.usage.cost, Reported::Known(1..)) {
+                let remark =
+                    "it reports a cost, and windlass.toml says that it has none: not counted";
+                answer.remarks.push(remark.to_owned());
+                answer.usage.cost = Reported::Known(0);
+            }
             answer.usage.cost = none(answer.usage.cost);
             answer.usage.tokens = none(answer.usage.tokens);
         }
@@ -112,6 +118,8 @@ mod tests {
         let (known, unknown) = (Reported::Known, Reported::Unknown);
         assert_eq!(used(true, r#"{"verdict":"done"}"#), (known(0), known(0)));
         assert_eq!(used(true, r#"{"verdict":"done","tokens":7}"#), (known(0), known(7)));
+        assert_eq!(used(true, r#"{"verdict":"done","cost_usd":0.5}"#), (known(0), known(0)));
+        assert_eq!(used(false, r#"{"verdict":"done","cost_usd":0.5}"#).0, known(500_000));
         assert_eq!(used(false, r#"{"verdict":"done"}"#), (unknown, unknown));
     }
 }

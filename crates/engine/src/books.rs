@@ -28,6 +28,10 @@ pub struct Books {
     asked: BTreeMap<EffectId, (String, String)>,
     /// Effects that are wanted and that nobody has begun.
     left: BTreeSet<EffectId>,
+    /// Files of each unit's lane that were left with both sides in them.
+    conflicts: BTreeMap<Option<String>, Vec<String>>,
+    /// Where the branch was when anything was first looked at.
+    began: Option<String>,
     /// Units have landed since the run's own lane was put where it is.
     behind: bool,
     /// What is known of each unit and of each part of one that an agent was asked about.
@@ -95,6 +99,8 @@ impl Books {
                 self.bases.insert(unit.clone(), base.clone());
                 self.held.insert(unit.clone(), base.clone());
                 self.behind &= unit.is_some();
+                self.conflicts.remove(unit);
+                self.began.get_or_insert_with(|| base.clone());
                 // What its changes were told from is no longer what it stands on.
                 let own = self.parts.iter_mut().filter(|((of, _), _)| of == unit);
                 own.for_each(|(_, part)| part.since = Some(base.clone()));
@@ -131,7 +137,10 @@ impl Books {
                 self.held.insert(unit.clone(), commit.clone());
             }
             Note::ByHand { unit, commit } => {
-                self.held.insert(Some(unit.clone()), commit.clone());
+                self.held.insert(unit.clone(), commit.clone());
+            }
+            Note::Conflicted { unit, files } => {
+                self.conflicts.insert(unit.clone(), files.clone());
             }
             Note::BaseChecked { name, base, came, .. } => {
                 self.on_base.entry(base.clone()).or_default().insert(name.clone(), *came);
@@ -192,6 +201,16 @@ impl Books {
     /// The commit that holds what a unit's lane held when we looked last.
     pub fn held(&self, unit: Option<&str>) -> Option<&str> {
         self.held.get(&unit.map(str::to_owned)).map(String::as_str)
+    }
+
+    /// Files of a unit's lane that were left with both sides in them, when it was last rebuilt.
+    pub fn conflicts(&self, unit: Option<&str>) -> &[String] {
+        self.conflicts.get(&unit.map(str::to_owned)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Where the branch was when anything was first looked at.
+    pub fn began(&self) -> Option<&str> {
+        self.began.as_deref()
     }
 
     /// Whether units have landed since the run's own lane was put where it is.

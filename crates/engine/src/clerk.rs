@@ -33,6 +33,8 @@ pub struct Situation {
 /// What a role said besides its verdict.
 #[derive(Debug)]
 pub struct Said<'a> {
+    /// The how-manieth answer of its stage it is, from 1.
+    pub attempt: u32,
     /// All of it.
     pub text: &'a str,
     /// Facts by name.

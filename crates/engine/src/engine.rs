@@ -370,12 +370,12 @@ impl<'j> Engine<'j> {
                         replies.push(Reply::Written(written));
                     }
                     Message::Answer(answer, reply) => {
-                        let unit = self.run.gate(answer.gate).and_then(|gate| gate.unit);
-                        let changed = match unit {
-                            Some(unit) => hands.by_hand(&unit, &self.books, self.clock.now())?,
+                        let gate = self.run.gate(answer.gate);
+                        let now = self.clock.now();
+                        let changed = match &gate {
+                            Some(gate) => hands.by_hand(gate, &self.run, &self.books, now)?,
                             None => None,
                         };
-                        let gate = self.run.gate(answer.gate);
                         let option = answer.option.clone().unwrap_or_default();
                         let refused =
                             gate.as_ref().and_then(|it| hands.refuses(it, &self.run, &option));

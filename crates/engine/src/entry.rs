@@ -187,10 +187,17 @@ pub enum Note {
         /// What was shown.
         shown: String,
     },
-    /// A person changed what a unit's lane holds.
-    ByHand {
+    /// Work was rebuilt on the branch's new tip, and these files have both sides in them.
+    Conflicted {
         /// The unit.
-        unit: String,
+        unit: Option<String>,
+        /// The files.
+        files: Vec<String>,
+    },
+    /// A person changed what a lane holds.
+    ByHand {
+        /// The unit; the run itself without one.
+        unit: Option<String>,
         /// The commit that holds it now.
         commit: String,
     },

@@ -14,6 +14,9 @@ const OUTPUT_BYTES: usize = 16 * 1024;
 /// So much of a change is shown, from its beginning.
 const CHANGE_BYTES: usize = 12 * 1024;
 
+/// So many files of a change are named.
+const FILES_SHOWN: usize = 100;
+
 /// Everything that can be looked at.
 #[derive(Clone, Copy)]
 pub struct Exhibits<'a> {
@@ -35,6 +38,7 @@ impl Exhibits<'_> {
             "check-output" => self.check_output(at),
             "output" => self.output(at),
             "diff" => self.change(at),
+            "conflicts" => self.conflicts(at),
             other => self.clerk.artifact(other, at),
         };
         text.filter(|text| !text.is_empty())
@@ -74,22 +78,48 @@ impl Exhibits<'_> {
         Some(text)
     }
 
-    /// What has been changed for the unit, or the part of it, so far.
+    /// What has been changed for the unit, or the part of it, so far; for the run itself, everything since it began. The
+    /// names of all files come first.
     fn change(&self, at: &Situation) -> Option<String> {
-        let from = self.books.part(unit(at), task(at))?.since.as_deref()?;
+        let from = match (unit(at), task(at)) {
+            (unit, Some(task)) => self.books.part(unit, Some(task))?.since.as_deref()?,
+            (Some(unit), None) => self.books.base(Some(unit))?,
+            (None, None) => self.books.began()?,
+        };
         let to = self.books.held(unit(at))?;
-        let change = self.store?.diff(&Oid::parse(from).ok()?, &Oid::parse(to).ok()?).ok()?;
+        let (store, from, to) = (self.store?, Oid::parse(from).ok()?, Oid::parse(to).ok()?);
+        let changes = store.changes(&from, &to).ok()?;
+        let mut text = String::new();
+        for change in changes.iter().take(FILES_SHOWN) {
+            let word = match (change.old.is_there(), change.new.is_there()) {
+                (false, _) => "new",
+                (true, false) => "gone",
+                (true, true) => "changed",
+            };
+            text.push_str(&format!("{word:<8}{}\n", change.path.display()));
+        }
+        if changes.len() > FILES_SHOWN {
+            text.push_str(&format!("[… {} files more]\n", changes.len() - FILES_SHOWN));
+        }
+        let change = store.diff(&from, &to).ok()?;
         let change = String::from_utf8_lossy(&change);
         if change.len() <= CHANGE_BYTES {
-            return Some(change.into_owned());
+            text.push_str(&format!("\n{change}"));
+        } else {
+            let cut = change.floor_char_boundary(CHANGE_BYTES);
+            let more = change[cut..].lines().count();
+            let begins = &change[..cut];
+            text.push_str(&format!(
+                "\n{begins}\n[… {more} lines more: `windlass lanes restore {to} DIRECTORY` writes all of it]\n"
+            ));
         }
-        let cut = change.floor_char_boundary(CHANGE_BYTES);
-        let cut = change[..cut].rfind('\n').map_or(cut, |at| at + 1);
-        let more = change[cut..].lines().count();
-        Some(format!(
-            "{}[… {more} more lines: `git diff {from} {to}` in the lane]\n",
-            &change[..cut]
-        ))
+        (!changes.is_empty()).then_some(text)
+    }
+
+    /// The files in which a rebuilt lane was left with both sides.
+    fn conflicts(&self, at: &Situation) -> Option<String> {
+        let files = self.books.conflicts(unit(at));
+        (!files.is_empty()).then(|| format!("Both sides are in: {}", files.join(", ")))
     }
 
     fn text(&self, digest: &str) -> Option<String> {
@@ -108,5 +138,6 @@ fn task(at: &Situation) -> Option<&str> {
 
 fn end(text: &str) -> String {
     let from = text.ceil_char_boundary(text.len().saturating_sub(OUTPUT_BYTES));
-    text[from..].trim_end().to_owned()
+    let before = if from > 0 { format!("[{from} bytes before …]\n") } else { String::new() };
+    format!("{before}{}", text[from..].trim_end())
 }

@@ -1,15 +1,16 @@
 //! Gates: what a person is shown, which goes on record with their answer, and what they changed by hand meanwhile.
 
-use windlass_core::run::{EffectId, OpenGate, Refused, Run, Stamp, Subject};
+use windlass_core::run::{EffectId, OpenGate, Phase, Refused, Run, Stamp, Subject};
 use windlass_journal::BlobId;
 use windlass_repo::{Lane, Oid, Store};
 
+use crate::books::Books;
 use crate::clerk::{Clerk, Situation};
 use crate::entry::Note;
 use crate::exhibit::Exhibits;
 use crate::message::{Paper, Trouble};
 use crate::papers;
-use crate::shop::when;
+use crate::shop::{RUN_ITSELF, when};
 
 /// Everything that a question shows.
 pub fn shown(gate: &OpenGate, more: &str) -> String {
@@ -68,28 +69,37 @@ pub fn more(exhibits: &Exhibits<'_>, gate: &OpenGate, run: &Run) -> String {
     }
     if gate.options.iter().any(|option| option.key == "manual") {
         texts.push(
-            "Its lane: `windlass lanes list` says where, `windlass lanes shell` goes there."
+            "Its lane: `windlass lanes list` says which it is, `windlass lanes shell N` goes there."
                 .to_owned(),
         );
     }
     texts.join("\n\n")
 }
 
-/// What a person changed in a unit's lane since it was looked at last ("fix manually and continue"): an attributed
-/// commit, and a new subject that has to be proved like any other work.
+/// Whether a question is about something that a lane holds: a unit's, or in the end the run's own.
+fn has_lane(gate: &OpenGate, run: &Run) -> bool {
+    gate.unit.is_some() || run.phase() == Phase::Finale
+}
+
+/// What a person changed in the lane of what a question is about since it was looked at last ("fix manually and
+/// continue"): an attributed commit, and a new subject that has to be proved like any other work.
 pub fn by_hand(
     store: &Store,
-    run: &str,
-    unit: &str,
-    base: &Oid,
+    gate: &OpenGate,
+    run: &Run,
+    books: &Books,
     apart: &[String],
     since: Stamp,
 ) -> Result<Option<(Subject, Paper)>, Trouble> {
+    let unit_id = gate.unit.as_deref();
+    let base = books.base(unit_id).and_then(|base| Oid::parse(base).ok());
+    let Some(base) = base.filter(|_| has_lane(gate, run)) else { return Ok(None) };
+    let (run, unit) = (run.id(), unit_id.unwrap_or(RUN_ITSELF));
     let ours = |lane: &Lane| lane.run == run && lane.unit == unit;
     let Some(found) = store.pool()?.into_iter().filter_map(|pooled| pooled.lane).find(ours) else {
         return Ok(None);
     };
-    let lane = store.ensure_lane(found.number, base, run, unit, when(since))?;
+    let lane = store.ensure_lane(found.number, &base, run, unit, when(since))?;
     // What belongs to the session is no part of the work, whoever put it there; it is kept as a paper.
     let mut paper = Paper::default();
     let held = store.head(&lane)?;
@@ -106,6 +116,7 @@ pub fn by_hand(
     let author = store.repository().identity()?;
     let made = store.checkpoint(&lane, "Changed by hand", &author, when(since))?;
     let subject = crate::effect::subject(&made.subject);
-    paper.notes.push(Note::ByHand { unit: unit.to_owned(), commit: made.commit.to_string() });
+    let unit = unit_id.map(str::to_owned);
+    paper.notes.push(Note::ByHand { unit, commit: made.commit.to_string() });
     Ok(Some((subject, paper)))
 }

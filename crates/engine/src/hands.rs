@@ -54,6 +54,7 @@ impl<'j> Workers<'j> {
             held: oid(books.held(unit)),
             attempt: u32::try_from(attempt).unwrap_or(u32::MAX),
             artifacts,
+            conflicts: books.conflicts(unit).to_vec(),
             again: self.inherited.remove(&id),
             // Only what the run's lane holds nobody has looked at yet, is looked for where the branch is by now.
             behind: unit.is_none() && effect.subject.is_none() && books.is_behind(),
@@ -127,15 +128,12 @@ impl Hands for Workers<'_> {
 
     fn by_hand(
         &mut self,
-        unit: &str,
+        gate: &OpenGate,
+        run: &Run,
         books: &Books,
         since: Stamp,
     ) -> Result<Option<(Subject, Paper)>, Trouble> {
-        let Some(base) = books.base(Some(unit)).and_then(|base| Oid::parse(base).ok()) else {
-            return Ok(None);
-        };
-        let apart = self.shop.clerk.apart();
-        gate::by_hand(&self.shop.store, &self.shop.run, unit, &base, &apart, since)
+        gate::by_hand(&self.shop.store, gate, run, books, &self.shop.clerk.apart(), since)
     }
 
     fn cancel(&mut self, id: EffectId) {

@@ -104,14 +104,15 @@ pub trait Hands {
     /// Why an answer cannot be taken now, if it cannot.
     fn refuses(&self, gate: &OpenGate, run: &Run, option: &str) -> Option<Refused>;
 
-    /// What a person has changed in a unit's lane by hand, if anything.
+    /// What a person has changed by hand in the lane of what a question is about, if anything.
     ///
     /// # Errors
     ///
     /// When nobody can tell.
     fn by_hand(
         &mut self,
-        unit: &str,
+        gate: &OpenGate,
+        run: &Run,
         books: &Books,
         since: Stamp,
     ) -> Result<Option<(Subject, Paper)>, Trouble>;

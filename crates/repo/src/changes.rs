@@ -41,6 +41,13 @@ pub struct Change {
     pub new: Entry,
 }
 
+impl Entry {
+    /// Whether there is something.
+    pub fn is_there(&self) -> bool {
+        self.mode != "000000"
+    }
+}
+
 impl Store {
     /// What differs between two commits or trees.
     pub fn changes(&self, from: &Oid, to: &Oid) -> Result<Vec<Change>, RepoError> {
@@ -119,6 +126,25 @@ impl Store {
             None => self.tree_of(tree).map(|_| None),
             found => Ok(found),
         }
+    }
+
+    /// A file as it is in a commit or tree, beyond symbolic links, as far as those stay inside of it. Nothing, if it is
+    /// no file or its path has a line break.
+    pub fn linked_file_at(&self, tree: &Oid, path: &Path) -> Result<Option<Vec<u8>>, RepoError> {
+        let mut line = format!("{tree}:").into_bytes();
+        line.extend(path.as_os_str().as_bytes());
+        if line.contains(&b'\n') {
+            return Ok(None);
+        }
+        line.push(b'\n');
+        let place = self.results();
+        let call = self.git().call("linked-file-at", &place);
+        let said = call.args(["cat-file", "--batch", "--follow-symlinks"]).stdin(line).ok()?;
+        let Some(end) = said.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
+        let head = String::from_utf8_lossy(&said[..end]).into_owned();
+        let [_, "blob", size] = head.split(' ').collect::<Vec<_>>()[..] else { return Ok(None) };
+        let size: usize = size.parse().unwrap_or(0);
+        Ok(said.get(end + 1..end + 1 + size).map(<[u8]>::to_vec))
     }
 
     /// The content of a blob.

@@ -112,6 +112,11 @@ impl Meta {
     }
 }
 
+/// The files that roles of a workflow may be held to write.
+pub fn files(flow: &Workflow) -> &'static [&'static str] {
+    if reads(flow, "autopilot-session") { &windlass_engine::autopilot::FILES } else { &[] }
+}
+
 /// Whether some clerk of this workflow reads that.
 pub fn can_read(flow: &Workflow, reader: &str) -> bool {
     reads(flow, "autopilot-session") && windlass_engine::autopilot::READERS.contains(&reader)

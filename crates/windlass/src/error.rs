@@ -125,6 +125,9 @@ pub enum Error {
     #[error("nobody plays the role `{role}`")]
     NoPlayer { role: String },
 
+    #[error("the role `{role}` is to write `{file}`, and {workflow} knows no such file")]
+    NoPlace { workflow: String, role: String, file: String, known: &'static [&'static str] },
+
     #[error("{workflow} cannot be run yet: nothing reads `{reader}`")]
     NoReader { workflow: String, reader: String },
 
@@ -221,6 +224,7 @@ impl Error {
             | Self::NoAgent { .. }
             | Self::NoPlayer { .. }
             | Self::NoReader { .. }
+            | Self::NoPlace { .. }
             | Self::Config(_)
             | Self::Role(_)
             | Self::Engine(_)
@@ -335,6 +339,10 @@ impl Error {
                 "name an agent in windlass.toml, as `[roles] default = \"…\"` or `[roles] {role} = \"…\"`, and \
                  commit that; `windlass init` writes one to start from"
             )),
+            Self::NoPlace { role, known: [], .. } => {
+                Some(format!("leave `writes` out of .windlass/roles/{role}.md, and commit that"))
+            }
+            Self::NoPlace { known, .. } => Some(format!("it knows {}", known.join(", "))),
             Self::NoReader { .. } => {
                 Some("`windlass workflow simulate` walks through it meanwhile".to_owned())
             }

@@ -2,8 +2,9 @@
 
 use std::io::{BufRead as _, Write as _};
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use windlass_core::run::{OpenGate, Run, Standing, UnitStatus};
+use windlass_core::run::{Event, OpenGate, Run, Standing, UnitStatus};
 use windlass_core::workflow::RunOutcome;
 use windlass_engine::Left;
 use windlass_engine::entry::Entry;
@@ -29,7 +30,10 @@ pub struct Terminal {
     tone: Tone,
     /// Somebody sits here: where their answers go.
     answers: Option<Sender<Message>>,
-    asked: Vec<u32>,
+    /// The question that is put here now.
+    asked: Arc<Mutex<Option<OpenGate>>>,
+    /// Somebody reads what is typed here.
+    reads: bool,
     teller: Teller,
     live: Live,
 }
@@ -48,7 +52,8 @@ impl Terminal {
             target: target.to_owned(),
             tone,
             answers,
-            asked: Vec::new(),
+            asked: Arc::default(),
+            reads: false,
             teller,
             live: Live::new(tone == Tone::Plain),
         }
@@ -149,17 +154,27 @@ impl Terminal {
         }
         self.line(&text);
         self.live.hide(true);
-        let Some(answers) = self.answers.clone() else { return };
-        let gate = gate.clone();
-        std::thread::spawn(move || prompt(&gate, &answers));
+        prompt(gate);
+        let Some(answers) = self.answers.clone().filter(|_| !self.reads) else { return };
+        self.reads = true;
+        let asked = self.asked.clone();
+        std::thread::spawn(move || listen(&asked, &answers));
     }
 }
 
-/// Reads an answer from the terminal until one is taken.
-fn prompt(gate: &OpenGate, answers: &Sender<Message>) {
+fn prompt(gate: &OpenGate) {
+    let _ = write!(anstream::stderr(), "{} [{}] > ", gate.id.0, crate::request::who());
+}
+
+/// The question that is put now. It may have been answered elsewhere since anybody looked.
+fn current(asked: &Mutex<Option<OpenGate>>) -> MutexGuard<'_, Option<OpenGate>> {
+    asked.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes what is typed for an answer to the question that is put then.
+fn listen(asked: &Mutex<Option<OpenGate>>, answers: &Sender<Message>) {
     let mut input = std::io::stdin().lock();
     loop {
-        let _ = write!(anstream::stderr(), "{} [{}] > ", gate.id.0, crate::request::who());
         let mut line = String::new();
         match input.read_line(&mut line) {
             Ok(0) | Err(_) => {
@@ -170,11 +185,19 @@ fn prompt(gate: &OpenGate, answers: &Sender<Message>) {
             Ok(_) => {}
         }
         let line = line.trim();
+        let Some(gate) = current(asked).clone() else {
+            if !line.is_empty() {
+                let _ = writeln!(anstream::stderr(), "no question is open");
+            }
+            continue;
+        };
+        let gate = &gate;
         if let Some(near) = mistyped(gate, line) {
             let _ = writeln!(
                 anstream::stderr(),
                 "did you mean `{near}`? Say more for an answer in your own words."
             );
+            prompt(gate);
             continue;
         }
         let (option, text) = understood(gate, line);
@@ -184,9 +207,13 @@ fn prompt(gate: &OpenGate, answers: &Sender<Message>) {
             return;
         }
         match wait.recv() {
-            Ok(Ok(())) | Err(_) => return,
+            Ok(Ok(())) => {}
+            Err(_) => return,
             Ok(Err(refused)) => {
                 let _ = writeln!(anstream::stderr(), "{refused}");
+                if let Some(gate) = &*current(asked) {
+                    prompt(gate);
+                }
             }
         }
     }
@@ -222,9 +249,9 @@ impl Terminal {
         }
         // One question after the other: the next is put when this one is answered.
         if let Some(gate) = gates.first()
-            && !self.asked.contains(&gate.id.0)
+            && current(&self.asked).as_ref().is_none_or(|own| own.id != gate.id)
         {
-            self.asked.push(gate.id.0);
+            *current(&self.asked) = Some(gate.clone());
             self.ask(gate, &more(gate));
         }
         Patience::Wait
@@ -232,6 +259,14 @@ impl Terminal {
 
     /// An entry is in the journal.
     pub fn entry(&mut self, entry: &Entry, run: &Run) {
+        if let Entry::Event(recorded) = entry
+            && let Event::Answered { gate, .. } = &recorded.event
+        {
+            let mut asked = current(&self.asked);
+            if asked.as_ref().is_some_and(|own| own.id == *gate) {
+                *asked = None;
+            }
+        }
         if self.tone == Tone::Json {
             if let Ok(bytes) = entry.bytes() {
                 let mut out = std::io::stdout().lock();

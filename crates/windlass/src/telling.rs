@@ -91,7 +91,12 @@ impl Teller {
                     "{unit}: what was in its lane is kept: windlass lanes restore {commit} DIRECTORY"
                 )]
             }
-            Note::ByHand { unit, .. } => vec![format!("{unit}: changed by hand")],
+            Note::ByHand { unit, .. } => {
+                vec![format!("{}changed by hand", of(unit))]
+            }
+            Note::Conflicted { unit, files } => {
+                vec![format!("{}conflicts in {}", of(unit), files.join(", "))]
+            }
             Note::TakenUp { .. }
             | Note::Based { .. }
             | Note::BaseChecked { .. }
@@ -116,6 +121,11 @@ impl Teller {
                 Some(format!("{id}: {}{by}", how.name()))
             }
             Event::Reported(ending) => match &ending.ended {
+                // What it said is not what counts: why, only the core knows.
+                Ended::Mishap(mishap) if ending.fault.is_some() => {
+                    let fault = ending.fault.as_deref().unwrap_or_default();
+                    self.at(ending.effect).map(|at| format!("{at}{}: {fault}", mishap.name()))
+                }
                 Ended::Mishap(mishap) if !self.told.contains(&ending.effect) => {
                     self.at(ending.effect).map(|at| format!("{at}{}", mishap.name()))
                 }

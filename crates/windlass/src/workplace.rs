@@ -241,7 +241,9 @@ impl Held {
                 } else {
                     continue;
                 };
-                found = at(&base, &path)?.map(|text| Skill::parse(name, &path, &text));
+                let bytes = looking.linked_file_at(&base, Path::new(&path))?;
+                let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+                found = text.map(|text| Skill::parse(name, &path, &text));
                 if found.is_some() {
                     break;
                 }
@@ -490,10 +492,18 @@ impl Prepared {
             let roles = &self.config.roles;
             !roles.contains_key(*role) && !roles.contains_key(Setup::ANY)
         });
-        match unplayed {
-            Some(role) => Err(Error::NoPlayer { role: role.clone() }),
-            None => Ok(()),
+        if let Some(role) = unplayed {
+            return Err(Error::NoPlayer { role: role.clone() });
         }
+        for role in flow.roles.keys() {
+            let writes = self.setup.roles.get(role).map_or(&[][..], |role| &role.writes);
+            let known = clerks::files(flow);
+            if let Some(file) = writes.iter().find(|file| !known.contains(&file.as_str())) {
+                let (role, file) = (role.clone(), file.clone());
+                return Err(Error::NoPlace { workflow: flow.name.clone(), role, file, known });
+            }
+        }
+        Ok(())
     }
 }
 

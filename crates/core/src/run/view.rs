@@ -12,8 +12,11 @@ use super::{
 };
 use crate::{
     value::Value,
-    workflow::{InputIx, Kind, RunOutcome, Settled, Stage, StageIx, VerdictIx, Workflow},
+    workflow::{Go, InputIx, Kind, RunOutcome, Settled, Stage, StageIx, VerdictIx, Workflow},
 };
+
+/// What becomes of an answer in one's own words where the workflow has no way for it.
+const ASKED_AGAIN: &str = "Noted for whoever works on it; you are asked again";
 
 /// A gate that waits for an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,11 +152,15 @@ impl Run {
         let filled = |text: &str| fill(self, frame, text);
         let option = |(at, verdict): (u16, &crate::workflow::Verdict)| {
             let take = self.offered(frame, ix, VerdictIx(at))?;
+            let in_words = verdict.name == "other";
+            let asks_again = in_words && take.go == Go::Again && take.label.is_none();
+            let plain = if in_words { "in your own words" } else { &verdict.name };
+            let about = take.about.as_deref().map(filled);
             Some(OptionView {
                 key: verdict.name.clone(),
-                label: filled(take.label.as_deref().unwrap_or(&verdict.name)),
-                about: take.about.as_deref().map(filled),
-                reason: take.reason,
+                label: filled(take.label.as_deref().unwrap_or(plain)),
+                about: about.or_else(|| asks_again.then(|| ASKED_AGAIN.to_owned())),
+                reason: take.reason || in_words,
                 default: gate.default == Some(VerdictIx(at)),
             })
         };

@@ -26,6 +26,8 @@ use crate::message::Trouble;
 use crate::projection::Projection;
 use crate::shop::lock;
 
+/// The files that a role may be held to write.
+pub const FILES: [&str; 2] = ["plan", "handoff.json"];
 /// Where plans are.
 const PLANS: &str = "docs/plans";
 
@@ -304,12 +306,7 @@ impl Clerk for Autopilot {
     fn examine(&self, role: &str, verdict: &str, said: Said<'_>) -> Option<String> {
         match role {
             "code-reviewer" => reviewed(verdict, said),
-            "verifier"
-                if verdict == "pass"
-                    && said.lists.get("findings").is_some_and(|it| !it.is_empty()) =>
-            {
-                Some("it says `pass` and reports findings".to_owned())
-            }
+            "verifier" => verified(verdict, said),
             _ => None,
         }
     }
@@ -339,6 +336,29 @@ impl Clerk for Autopilot {
     }
 }
 
+/// Findings become tasks, and one that is found again is another task than the one that did not mend it.
+fn numbered(items: &mut [Item], attempt: u32) {
+    for item in items.iter_mut().filter(|_| attempt > 1) {
+        item.id = format!("{}-{attempt}", item.id).into();
+    }
+}
+
+/// What a verifier found wrong; who gives no findings has said it some other way.
+fn verified(verdict: &str, said: Said<'_>) -> Option<String> {
+    let findings = said.lists.entry("findings".to_owned()).or_default();
+    if verdict == "pass" && !findings.is_empty() {
+        return Some("it says `pass` and reports findings".to_owned());
+    }
+    if verdict == "fail" && findings.is_empty() {
+        let gist = windlass_agents::gist(said.text);
+        let title = if gist.is_empty() { "It does not verify".to_owned() } else { gist };
+        let item = Item { id: "verification".into(), title: title.into(), ..Item::default() };
+        findings.push(item);
+    }
+    numbered(findings, said.attempt);
+    None
+}
+
 /// The findings of a review decide what is blocking, wherever the reviewer put them; its verdict must agree.
 fn reviewed(verdict: &str, said: Said<'_>) -> Option<String> {
     let findings = session::findings(said.text);
@@ -362,6 +382,7 @@ fn reviewed(verdict: &str, said: Said<'_>) -> Option<String> {
             }
         }));
     }
+    numbered(blockers, said.attempt);
     let counted = match said.facts.get("blocking_count") {
         Some(Value::Number(count)) => *count,
         _ => 0,

@@ -38,6 +38,8 @@ pub struct Session {
     pub final_status: String,
     /// How often its findings were fixed.
     pub final_rounds: u64,
+    /// What became of each of these fixes.
+    pub final_fixes: Vec<String>,
     /// When the last entry was made.
     pub now_ms: i64,
     /// Papers by path.
@@ -241,8 +243,12 @@ impl Session {
                 let findings = findings(&String::from_utf8_lossy(&said));
                 match stage.as_str() {
                     stage::VERIFY => {
+                        let gist = windlass_agents::gist(&String::from_utf8_lossy(&said));
                         if let Some(phase) = self.phase_mut(unit.as_deref()) {
                             phase.unverified = findings;
+                            if phase.unverified.is_empty() && !gist.is_empty() {
+                                phase.unverified.push(json!({ "title": gist }));
+                            }
                         }
                     }
                     stage::REVIEW => {
@@ -253,6 +259,12 @@ impl Session {
                     }
                     _ => self.final_findings = findings,
                 }
+            }
+            Note::Answered { stage, stdout, came, .. } if stage == stage::FINAL_FIX => {
+                let said = blob(stdout).unwrap_or_default();
+                let gist = windlass_agents::gist(&String::from_utf8_lossy(&said));
+                let gist = if gist.is_empty() { gist } else { format!(": {gist}") };
+                self.final_fixes.push(format!("{came}{gist}"));
             }
             Note::Answered { unit, stage, stdout, .. } if stage == stage::SKELETON => {
                 let said = blob(stdout).unwrap_or_default();
@@ -276,11 +288,9 @@ impl Session {
             }
             Note::Checked { unit: Some(unit), name, came: Check::Fail, output, .. } => {
                 let printed = output.as_deref().and_then(blob).unwrap_or_default();
-                let printed = String::from_utf8_lossy(&printed).into_owned();
-                let last = printed.lines().map(str::trim).rfind(|line| !line.is_empty());
-                let last = windlass_agents::gist(last.unwrap_or("it printed nothing"));
+                let line = telling_line(&String::from_utf8_lossy(&printed));
                 let failing = self.failing.entry(unit.clone()).or_default();
-                failing.push(format!("`{name}` failed: {last}"));
+                failing.push(format!("`{name}` failed: {line}"));
             }
             Note::Told { name, text, .. } if name == "roadmap-sync" => {
                 let set = text.rsplit_once(SET_TO).map(|(_, word)| word.to_owned());
@@ -478,7 +488,7 @@ impl Session {
             (stage::DO, "failed") => {
                 self.failed(place, "the executor reported that it failed".to_owned())
             }
-            (stage::TASK_CHECKS, "fail") => {
+            (stage::TASK_CHECKS | stage::SEEN_CHECKS, "fail") => {
                 let unit = place.unit.as_deref().unwrap_or_default();
                 let failing = self.failing.get(unit).map(|it| it.join("; "));
                 self.failed(place, failing.unwrap_or_else(|| "the checks failed".to_owned()));
@@ -633,6 +643,19 @@ pub fn findings(said: &str) -> Vec<Json> {
         }
     }
     findings
+}
+
+/// The line of an output that most likely says what is wrong: the last one that speaks of it, or else the last one.
+fn telling_line(printed: &str) -> String {
+    const WORDS: [&str; 7] =
+        ["error", "fail", "panic", "assert", "exception", "not ok", "expected"];
+    let lines = || printed.lines().map(str::trim).filter(|line| !line.is_empty());
+    let speaks = |line: &&str| {
+        let line = line.to_lowercase();
+        WORDS.iter().any(|word| line.contains(word))
+    };
+    let line = lines().rfind(speaks).or_else(|| lines().next_back());
+    windlass_agents::gist(line.unwrap_or("it printed nothing"))
 }
 
 /// Blocking, warnings, notes.

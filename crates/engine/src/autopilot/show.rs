@@ -75,14 +75,24 @@ impl Autopilot {
         Some(format!("Phase {unit}: {title}\n\n{}", beginning(&text)))
     }
 
-    /// What the plan says about a task; what was added later has its title alone.
+    /// What the plan says about a task; about one that was added later, the finding that it is to mend.
     fn task_text(&self, at: &Situation) -> Option<String> {
         let child = at.child.as_ref()?;
         let unit = at.unit.as_ref()?;
         let path = self.session().phase(&unit.0)?.plan_path.clone();
         let plan = path.and_then(|path| self.paper(&path)).map(|text| Plan::parse(&text));
         let task = plan.and_then(|plan| plan.tasks.into_iter().find(|it| *it.id == *child.id));
-        Some(task.map_or_else(|| child.title.to_string(), |task| beginning(&task.text)))
+        if let Some(task) = task {
+            return Some(beginning(&task.text));
+        }
+        let session = self.session();
+        let phase = session.phase(&unit.0)?;
+        let is_it = |finding: &&serde_json::Value| {
+            let title = finding["title"].as_str().unwrap_or_default();
+            !title.is_empty() && child.title.starts_with(title)
+        };
+        let finding = phase.unverified.iter().chain(&phase.findings).find(is_it);
+        Some(finding.map_or_else(|| child.title.to_string(), finding_text))
     }
 
     /// What reviews have found: of this phase, or of all when the run itself asks.
@@ -93,16 +103,45 @@ impl Autopilot {
         for phase in session.phases.iter().filter(|phase| unit.is_none_or(|it| it == phase.number))
         {
             for finding in &phase.findings {
-                let line = finding_line(finding);
+                let line = finding_text(finding);
                 text.push_str(&format!("- Phase {}: {line}\n", phase.number));
             }
         }
         if unit.is_none() {
             for finding in &session.final_findings {
-                text.push_str(&format!("- Final review: {}\n", finding_line(finding)));
+                text.push_str(&format!("- Final review: {}\n", finding_text(finding)));
             }
         }
         (!text.is_empty()).then_some(text)
+    }
+
+    /// Blocking findings that somebody has overridden, a line each.
+    pub(super) fn open_findings(&self) -> String {
+        let session = self.session();
+        let overridden = |record: &str| {
+            let phases = session.decisions.iter().filter(|it| it["decision"] == record);
+            phases.map(|it| it["phase"].as_u64()).collect::<Vec<_>>()
+        };
+        let by_phase = overridden("review_overridden");
+        let blocking = |it: &&serde_json::Value| it["severity"] == "blocking";
+        let mut text = String::new();
+        for (at, phase) in session.phases.iter().enumerate() {
+            if by_phase.contains(&u64::try_from(at).ok()) {
+                for finding in phase.findings.iter().filter(blocking) {
+                    text.push_str(&format!(
+                        "- Phase {}: {}\n",
+                        phase.number,
+                        finding_line(finding)
+                    ));
+                }
+            }
+        }
+        if session.final_status == "overridden" {
+            for finding in session.final_findings.iter().filter(blocking) {
+                text.push_str(&format!("- Final review: {}\n", finding_line(finding)));
+            }
+        }
+        text
     }
 
     fn phase_list(&self) -> String {
@@ -167,11 +206,24 @@ impl Autopilot {
                 }
                 Some(text)
             }
-            stage::REVIEW_BLOCKED | stage::FINAL_BLOCKED => self.findings(at),
+            stage::REVIEW_BLOCKED => self.findings(at),
+            stage::FINAL_BLOCKED | stage::FINAL_STUCK => {
+                let found = self.findings(at).unwrap_or_default();
+                let session = self.session();
+                let fixes = session.final_fixes.iter().enumerate();
+                let fixes = fixes.map(|(at, fix)| format!("Attempt {}: {fix}", at + 1));
+                let fixes: Vec<String> = fixes.collect();
+                let text = format!("{}\n\n{}", found.trim_end(), fixes.join("\n"));
+                (!text.trim().is_empty()).then(|| text.trim().to_owned())
+            }
+            stage::OFFER_PR => {
+                let (title, body) = self.pull_request_text();
+                Some(format!("Title: {title}\n\n{body}"))
+            }
             stage::VERIFY_FAILED => {
                 let session = self.session();
                 let phase = session.phase(&at.unit.as_ref()?.0)?;
-                let lines: Vec<String> = phase.unverified.iter().map(finding_line).collect();
+                let lines: Vec<String> = phase.unverified.iter().map(finding_text).collect();
                 (!lines.is_empty()).then(|| lines.join("\n"))
             }
             stage::CHOOSE | stage::ACT | stage::CONFIRM => self.task_text(at),
@@ -235,6 +287,15 @@ impl Autopilot {
             phase.task_count,
             fired(many)
         )
+    }
+}
+
+/// A finding with its reasons, if it gives any.
+fn finding_text(finding: &serde_json::Value) -> String {
+    let line = finding_line(finding);
+    match finding["rationale"].as_str().map(str::trim).filter(|text| !text.is_empty()) {
+        Some(why) => format!("{line}\n  {}", why.replace('\n', "\n  ")),
+        None => line,
     }
 }
 

@@ -117,10 +117,12 @@ impl Autopilot {
                 (format!("Phase {unit}: {title} — Task {}: {}", child.id, child.title), attempts)
             }
             _ => {
-                let rounds = self.session().final_rounds;
-                let attempts =
-                    (1..=rounds).map(|round| format!("Attempt {round}: findings remain"));
-                (format!("Final review of {}", self.spec), attempts.collect())
+                let rounds = usize::try_from(self.session().final_rounds).unwrap_or(usize::MAX);
+                let session = self.session();
+                let fixes = session.final_fixes.iter().rev().take(rounds).rev().enumerate();
+                let fixes =
+                    fixes.map(|(at, fix)| format!("Attempt {}: {fix} → findings remain", at + 1));
+                (format!("Final review of {}", self.spec), fixes.collect())
             }
         };
         let entry = failures::entry(&day, SKILL, "retry-budget-exhausted", &what, &attempts);
@@ -177,9 +179,10 @@ impl Autopilot {
 
     /// What the spec is called.
     pub(super) fn title(&self) -> Option<String> {
-        let session = self.session();
-        let text = session.papers.get(&self.spec)?;
-        Spec::parse(&String::from_utf8_lossy(text)).ok()?.title
+        let known = self.session().papers.get(&self.spec).cloned();
+        let known = known.map(|text| String::from_utf8_lossy(&text).into_owned());
+        let text = known.or_else(|| self.files.text(&self.spec).ok().flatten())?;
+        Spec::in_any_order(&text).ok()?.title
     }
 
     fn summary(&self, at: &Situation) -> Summary {
@@ -263,7 +266,8 @@ impl Autopilot {
     }
 
     /// A title and a description, in a file, and the command to use them with.
-    fn pull_request(&self) -> Told {
+    /// The title and the description of a pull request.
+    pub(super) fn pull_request_text(&self) -> (String, String) {
         let title = self.title().unwrap_or_else(|| self.spec.clone());
         let mut body = format!("# {title}\n\nBuilt from `{}`, phase by phase.\n", self.spec);
         {
@@ -284,6 +288,15 @@ impl Autopilot {
             }
             body.push_str(&format!("\nFinal review: {}\n", session.final_status));
         }
+        let open = self.open_findings();
+        if !open.is_empty() {
+            body.push_str(&format!("\n## Findings that were overridden\n\n{open}"));
+        }
+        (title, body)
+    }
+
+    fn pull_request(&self) -> Told {
+        let (title, body) = self.pull_request_text();
         let path = self.in_dir("pull-request.md");
         let text = format!(
             "Title and description are in {path}. Push the branch, then:\n  gh pr create --title '{}' --body-file {path}",

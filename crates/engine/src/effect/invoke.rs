@@ -14,7 +14,7 @@ use windlass_journal::BlobId;
 use windlass_process::{Command, Ending, Env, Finished, Limits, Output, Stdin};
 use windlass_repo::{Lane, Snapshot};
 
-use super::{Job, Outcome, subject};
+use super::{Job, Outcome, marked, subject};
 use crate::clerk::Said;
 use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
@@ -187,7 +187,8 @@ impl Visit<'_> {
         let mut answer = agent.answer(&ask, &Heard { stopped: ended(&finished), stdout: &stdout });
         if let Came::Verdict(verdict) = &answer.came {
             let text = &String::from_utf8_lossy(&stdout);
-            let said = Said { text, facts: &mut answer.facts, lists: &mut answer.lists };
+            let (facts, lists) = (&mut answer.facts, &mut answer.lists);
+            let said = Said { attempt: self.job.attempt, text, facts, lists };
             if let Some(why) = self.shop.clerk.examine(self.role, verdict, said) {
                 answer.came = Came::Mishap(Mishap::Unknown);
                 answer.remarks.push(why);
@@ -231,7 +232,7 @@ impl Visit<'_> {
     }
 
     /// Looks at the lane, and reports.
-    fn report(&self, kept: Kept, edits: bool) -> Result<Done, Trouble> {
+    fn report(&self, mut kept: Kept, edits: bool) -> Result<Done, Trouble> {
         let at = when(self.job.effect.since);
         let label = format!("{} {}", self.job.effect.name, self.job.id.0);
         let held = self.job.held.as_ref().unwrap_or(&self.lane.base);
@@ -240,6 +241,12 @@ impl Visit<'_> {
         let mut snapshot = self.shop.store.snapshot(self.lane, &label, at)?;
         let mut remarks = kept.remarks.clone();
         remarks.extend(snapshot_remarks(&snapshot));
+        let conflicts = self.job.conflicts.iter().cloned();
+        let marked = marked(self.shop, &snapshot.commit, conflicts)?;
+        if edits && !marked.is_empty() && kept.verdict.as_deref().is_some_and(|it| it != "failed") {
+            remarks.push(format!("it left the marks of a conflict in {}", marked.join(", ")));
+            (kept.verdict, kept.mishap) = (None, Some(Mishap::Unknown));
+        }
         let mut files = Vec::new();
         if snapshot.changed && !edits {
             remarks.push(

@@ -4,7 +4,7 @@ use windlass_core::run::Ended;
 use windlass_core::workflow::Land;
 use windlass_repo::{Landing, Oid, Request, Target};
 
-use super::{Job, Outcome, save, subject};
+use super::{Job, Outcome, marked, save, subject};
 use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
 use crate::shop::{Shop, lock, when};
@@ -42,6 +42,13 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
         let note = Note::Landed { effect, unit, commit: commit.to_string(), branch, waits, why };
         job.done("landed", Paper { notes: vec![note], blobs: Vec::new() })
     };
+    let marks = marked(shop, &request.tree, job.conflicts.iter().cloned())?;
+    if !marks.is_empty() && !job.cancelled {
+        // Somebody said that it was resolved, and nobody may find out on the branch that it was not.
+        let text = format!("nothing lands with the marks of a conflict: {}", marks.join(", "));
+        let note = Note::Told { effect: job.id, name: "land".to_owned(), text };
+        return Ok(Ok(job.done("conflict", Paper { notes: vec![note], blobs: Vec::new() })));
+    }
     if job.cancelled {
         // What has landed cannot be taken back, and what has not does not any more.
         return Ok(Ok(match shop.store.landed(&request)? {
@@ -97,10 +104,18 @@ fn rebuilt(shop: &Shop, job: &Job, word: &str, tip: &Oid) -> Result<Done, Troubl
     let lane = shop.lane(job.effect.lane, job.unit(), tip, at)?;
     let rebuilt = shop.store.rebase(&lane, tip, at)?;
     let snapshot = shop.store.snapshot(&lane, &format!("{} {}", job.effect.name, job.id.0), at)?;
-    let notes = vec![
-        Note::Based { unit: job.unit_owned(), base: tip.to_string() },
-        Note::Saved { effect: job.id, unit: job.unit_owned(), commit: snapshot.commit.to_string() },
+    let unit = || job.unit_owned();
+    let mut notes = vec![
+        Note::Based { unit: unit(), base: tip.to_string() },
+        Note::Saved { effect: job.id, unit: unit(), commit: snapshot.commit.to_string() },
     ];
+    if word == "conflict" {
+        // Looked for where they are: the one who rebuilt it may have been cut off before this was on record.
+        let changed = shop.store.changes(tip, &snapshot.commit)?.into_iter();
+        let changed = changed.map(|change| change.path.display().to_string());
+        let files = marked(shop, &snapshot.commit, changed)?;
+        notes.push(Note::Conflicted { unit: unit(), files });
+    }
     let mut done = job.done(word, Paper { notes, blobs: Vec::new() });
     done.report.subject = Some(subject(&rebuilt.subject));
     Ok(done)

@@ -12,6 +12,7 @@ mod save;
 mod tell;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use windlass_core::run::{Effect, EffectId, EffectKind, Ended, Report, Subject, Usage};
@@ -43,6 +44,8 @@ pub struct Job {
     pub turned: Option<(String, Oid)>,
     /// For a landing: why it may land, for whoever reads the history.
     pub evidence: Option<String>,
+    /// Files of the lane that were left with both sides in them.
+    pub conflicts: Vec<String>,
     /// It was under way when an earlier process went away.
     pub again: bool,
     /// The run was cancelled: nothing new happens on its behalf.
@@ -178,6 +181,32 @@ impl Job {
     fn done(&self, word: &str, paper: Paper) -> Done {
         Done { report: self.verdict(word), paper, desk: None }
     }
+}
+
+/// Those of some files in which a commit or tree has the marks that a conflict left there.
+fn marked(
+    shop: &Shop,
+    tree: &Oid,
+    files: impl Iterator<Item = String>,
+) -> Result<Vec<String>, Trouble> {
+    let mut marked = Vec::new();
+    for file in files {
+        let text = shop.store.file_at(tree, Path::new(&file))?.unwrap_or_default();
+        if text.split(|byte| *byte == b'\n').any(is_mark) {
+            marked.push(file);
+        }
+    }
+    Ok(marked)
+}
+
+/// Whether a line is one of the marks that git writes with the names of the commits or trees that it was given.
+fn is_mark(line: &[u8]) -> bool {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let name = line.strip_prefix(b"<<<<<<< ").or_else(|| line.strip_prefix(b">>>>>>> "));
+    name.is_some_and(|name| {
+        let name = name.split(|byte| *byte == b':').next().unwrap_or_default();
+        name.len() >= 40 && name.iter().all(u8::is_ascii_hexdigit)
+    })
 }
 
 /// What an effect is about, for a clerk.

@@ -9,7 +9,7 @@ use windlass_engine::exhibit::Exhibits;
 use windlass_engine::gate;
 use windlass_engine::message::{Face, Paper, Patience};
 use windlass_journal::{AskError, ask};
-use windlass_repo::{Oid, Settings, Store};
+use windlass_repo::{Settings, Store};
 
 use super::known;
 use crate::clerks;
@@ -75,21 +75,17 @@ fn here(place: Workplace, request: Request) -> Result<Response, Error> {
     Ok(session::respond(taken))
 }
 
-/// What the person who answers has changed in the lane of the unit in question.
+/// What the person who answers has changed in the lane in question.
 fn by_hand(
     held: &Held,
     engine: &Engine<'_>,
     gate: GateId,
     apart: &[String],
 ) -> Result<Option<(Subject, Paper)>, Error> {
-    let unit = engine.run().gate(gate).and_then(|gate| gate.unit);
-    let Some(unit) = unit else { return Ok(None) };
-    let base = engine.books().base(Some(&unit)).and_then(|base| Oid::parse(base).ok());
-    let Some(base) = base else { return Ok(None) };
+    let Some(gate) = engine.run().gate(gate) else { return Ok(None) };
     let store = Store::open(held.repository.clone(), &held.dir, Settings::default())?;
     store.recover()?;
-    let run = engine.run().id();
-    Ok(gate::by_hand(&store, run, &unit, &base, apart, engine.now())?)
+    Ok(gate::by_hand(&store, &gate, engine.run(), engine.books(), apart, engine.now())?)
 }
 
 /// Nobody looks on.

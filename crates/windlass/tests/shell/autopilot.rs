@@ -374,7 +374,7 @@ fn three_retries_with_wider_context_then_a_recovery_commit_and_a_question() {
     assert_eq!(attempt["result"], attempt["error"], "{task}");
     assert_eq!(attempt["fix"], "it did not say what it did", "{task}");
     assert!(attempt["timestamp"].as_str().unwrap().ends_with('Z'), "{task}");
-    assert!(gates.contains("Its lane: `windlass lanes list` says where"), "{gates}");
+    assert!(gates.contains("Its lane: `windlass lanes list` says which it is"), "{gates}");
     // Fixed by hand in the lane: attributed, and checked like any other work.
     let lanes = pilot.scratch.windlass(&["lanes", "list", "--json"]).output().unwrap();
     let lanes: Value = serde_json::from_slice(&lanes.stdout).unwrap();

@@ -46,14 +46,19 @@ fn tasks_run_in_order_and_those_already_complete_do_not() {
 /// "then resume execution"; a commit "after each checkpoint verification passes".
 #[test]
 fn each_kind_of_checkpoint_in_its_way() {
-    // (marker, the question, its answer, what is recorded, whether a commit follows)
+    // (marker, the question and its answer, what is recorded, the commit that follows)
     let rows = [
-        ("none", None, "", false),
-        ("human-verify", Some(("confirm", "confirmed")), "checkpoint_verified", true),
-        ("decision", Some(("choose", "other")), "checkpoint_decision", true),
-        ("human-action", Some(("act", "confirmed")), "checkpoint_action", true),
+        ("none", None, "", None),
+        (
+            "human-verify",
+            Some(("confirm", "confirmed")),
+            "checkpoint_verified",
+            Some("seen_commit"),
+        ),
+        ("decision", Some(("choose", "other")), "checkpoint_decision", Some("commit")),
+        ("human-action", Some(("act", "confirmed")), "checkpoint_action", Some("commit")),
     ];
-    for (marker, question, record, commits) in rows {
+    for (marker, question, record, commit) in rows {
         let mut walk = executing(vec![task("t1", marker), task("t2", "none")]);
         // A decision or an action comes before the work, a verification after it.
         if let Some((gate @ ("choose" | "act"), answer)) = question {
@@ -64,12 +69,12 @@ fn each_kind_of_checkpoint_in_its_way() {
         if let Some((gate @ "confirm", answer)) = question {
             assert_eq!(walk.at(), [gate], "{marker}");
             walk.answers(gate, answer);
+            walk.says("seen_checks", "pass");
         }
-        assert_eq!(walk.is_at("commit"), commits, "{marker}");
-        if commits {
-            let label = label(&walk, "commit");
-            assert_eq!(label.as_deref(), Some("[autopilot] Checkpoint t1: t1"));
-            walk.says("commit", "saved");
+        if let Some(commit) = commit {
+            let label = label(&walk, commit);
+            assert_eq!(label.as_deref(), Some("[autopilot] Checkpoint t1: t1"), "{marker}");
+            walk.says(commit, "saved");
         }
         assert_eq!(current(&walk).as_deref(), Some("t2"), "{marker}: execution goes on");
         walk.says("do", "done").says("task_checks", "pass");
@@ -93,12 +98,20 @@ fn a_checkpoint_can_be_refused_or_stopped_at() {
     }
 }
 
+/// Whoever looks at it may change it: what they leave is checked before it is committed.
+#[test]
+fn what_a_person_changes_at_a_checkpoint_is_checked() {
+    let mut walk = executing(vec![task("t1", "human-verify")]);
+    walk.on_to("confirm", &[]).answers("confirm", "confirmed").says("seen_checks", "fail");
+    assert_eq!((walk.at(), current(&walk)), (vec!["do".into()], Some("t1".into())));
+}
+
 /// "If the commit result shows committed: false, no changes existed — continue silently."
 #[test]
 fn nothing_to_commit_is_silent() {
     for result in ["saved", "nothing"] {
         let mut walk = executing(vec![task("t1", "human-verify"), task("t2", "none")]);
-        walk.on_to("commit", &[]).says("commit", result);
+        walk.on_to("seen_commit", &[]).says("seen_commit", result);
         assert_eq!(current(&walk).as_deref(), Some("t2"), "{result}");
         assert_eq!(walk.exit_code(), None, "{result}");
         walk.says("do", "done").says("task_checks", "skipped");

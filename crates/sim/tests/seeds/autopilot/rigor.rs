@@ -73,8 +73,8 @@ fn checkpoint_commits_fire_at_every_level() {
         let mut walk = begun(&[("rigor", rigor)], vec![phase("p1", "low")]);
         let tasks = vec![super::task("t1", "human-verify")];
         let plan = small_plan().items("tasks", tasks);
-        walk.on_to("commit", &[("read_plan", plan)]);
-        assert!(walk.is_at("commit"), "{rigor}");
+        walk.on_to("seen_commit", &[("read_plan", plan)]);
+        assert!(walk.is_at("seen_commit"), "{rigor}");
     }
     assert!(executing(vec![super::task("t1", "none")]).is_at("do"));
 }
