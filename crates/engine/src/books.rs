@@ -32,6 +32,8 @@ pub struct Books {
     conflicts: BTreeMap<Option<String>, Vec<String>>,
     /// Where the branch was when anything was first looked at.
     began: Option<String>,
+    /// Nothing is left to be done for the run.
+    tidy: bool,
     /// Units have landed since the run's own lane was put where it is.
     behind: bool,
     /// What is known of each unit and of each part of one that an agent was asked about.
@@ -166,6 +168,7 @@ impl Books {
             Note::Lost { effect, .. } => {
                 self.asked.remove(effect);
             }
+            Note::Tidied => self.tidy = true,
             Note::Left { effects } => self.left.extend(effects),
             // Whoever takes the run up begins all that is wanted.
             Note::TakenUp { .. } => self.left.clear(),
@@ -211,6 +214,11 @@ impl Books {
     /// Where the branch was when anything was first looked at.
     pub fn began(&self) -> Option<&str> {
         self.began.as_deref()
+    }
+
+    /// Whether nothing is left to be done for the run: it is over, its files are written and its lanes are free.
+    pub fn is_tidy(&self) -> bool {
+        self.tidy
     }
 
     /// Whether units have landed since the run's own lane was put where it is.

@@ -201,6 +201,8 @@ pub enum Note {
         /// The commit that holds it now.
         commit: String,
     },
+    /// The run is over, its files are written and its lanes are free: nothing is left to be done for it.
+    Tidied,
     /// These are wanted, and nobody has begun them: who wrote this down went away in good order.
     Left {
         /// Which.

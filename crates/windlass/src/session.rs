@@ -11,7 +11,7 @@ use windlass_core::run::{
 };
 use windlass_core::workflow::RunOutcome;
 use windlass_engine::clerk::Clerk;
-use windlass_engine::entry::Entry;
+use windlass_engine::entry::{Entry, Note};
 use windlass_engine::hands::Workers;
 use windlass_engine::message::{Face, Message, Patience};
 use windlass_engine::{Engine, Left};
@@ -112,7 +112,8 @@ fn drive(
     }
     let left = left?;
     if engine.run().phase() == Phase::Ended {
-        let kept = tidy.tidy_up(engine.run(), engine.books(), engine.now())?;
+        let mut kept = tidy.tidy_up(engine.run(), engine.books(), engine.now())?;
+        kept.notes.push(Note::Tidied);
         engine.note(kept);
         engine.commit(&mut face)?;
     }
@@ -160,7 +161,7 @@ fn take_up(engine: &mut Engine<'_>, prepared: &Prepared) -> Result<(), Error> {
         // A run that is about to end needs no caps any more.
         let _finishing = engine.decide(Input::Control { who: who.clone(), wish });
     }
-    if engine.run().standing().exit_code().is_some() {
+    if engine.run().phase() != Phase::Ended && engine.run().standing().exit_code().is_some() {
         engine.decide(Input::Control { who, wish: Wish::Resume(None) })?;
     }
     Ok(())

@@ -98,6 +98,7 @@ impl Teller {
                 vec![format!("{}conflicts in {}", of(unit), files.join(", "))]
             }
             Note::TakenUp { .. }
+            | Note::Tidied
             | Note::Based { .. }
             | Note::BaseChecked { .. }
             | Note::Saved { .. }

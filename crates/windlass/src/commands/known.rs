@@ -15,7 +15,14 @@ pub struct Known {
     pub books: Books,
 }
 
-/// The run of this name; without a name the only one that is not over.
+impl Known {
+    /// Whether it is over, and was cut off before its files were written and its lanes free.
+    pub fn is_untidy(&self) -> bool {
+        self.run.phase() == Phase::Ended && !self.books.is_tidy()
+    }
+}
+
+/// The run of this name; without a name the only one that is not over, or else the newest, if it was cut off at its end.
 pub fn open(journal: &Journal, name: Option<&str>) -> Result<Known, Error> {
     let runs = journal.runs()?;
     if let Some(name) = name {
@@ -27,8 +34,12 @@ pub fn open(journal: &Journal, name: Option<&str>) -> Result<Known, Error> {
         return load(journal, &found.id);
     }
     let mut open = Vec::new();
-    let Runs { readable, mut unreadable } = all(journal)?;
+    let Runs { mut readable, mut unreadable } = all(journal)?;
+    let newest = readable.pop_if(|known| known.is_untidy());
     open.extend(readable.into_iter().filter(|known| known.run.phase() != Phase::Ended));
+    if open.is_empty() {
+        open.extend(newest);
+    }
     if open.is_empty()
         && let Some((_, error)) = unreadable.pop()
     {

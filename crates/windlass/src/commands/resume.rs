@@ -44,7 +44,7 @@ pub fn run(args: &ResumeArgs, _out: &mut Output) -> Result<Exit, Error> {
 
 /// Goes on with a run.
 pub fn go_on(held: &Held, known: Known, tone: Tone) -> Result<Exit, Error> {
-    let Known { id, run, .. } = known;
+    let Known { id, run, books } = known;
     let catalogue = super::own_catalogue(run.workflow())?;
     let meta = Meta::of(&held.journal, &id)?;
     if let Some(base) = meta.base.as_deref().and_then(|base| Oid::parse(base).ok())
@@ -52,7 +52,8 @@ pub fn go_on(held: &Held, known: Known, tone: Tone) -> Result<Exit, Error> {
     {
         return Err(Error::OtherRepository { run: id.to_string(), base: base.to_string() });
     }
-    if run.phase() == Phase::Ended {
+    // One that was cut off at its very end has files to be written and lanes to be freed.
+    if run.phase() == Phase::Ended && books.is_tidy() {
         return Err(Error::Over(id.to_string()));
     }
     let prepared = held.prepare(meta.target.as_deref())?;

@@ -52,12 +52,14 @@ pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
         return Err(Error::NoRun { name: name.clone(), nearest: None });
     }
     let Runs { readable: mut runs, unreadable } = known;
+    let newest = runs.last().map(|known| known.id.clone());
     if args.run.is_none() && !args.all {
         // What waits to be taken is not over for whoever has to take it.
         runs.retain(|known| {
             let mut waiting =
                 known.books.waiting().filter_map(|(_, commit, _)| Oid::parse(commit).ok());
             known.run.phase() != Phase::Ended
+                || (known.is_untidy() && Some(&known.id) == newest.as_ref())
                 || waiting.any(|commit| !place.repository.has_taken(&commit).unwrap_or(true))
         });
     }
@@ -97,6 +99,9 @@ fn tell(known: &Known, running: bool, out: &mut Output) -> Result<(), Error> {
     let standing = match run.standing() {
         Standing::Running | Standing::Parked(_) if !running => {
             "cut off: `windlass resume` goes on".to_owned()
+        }
+        Standing::Ended(_) if known.is_untidy() && !running => {
+            format!("{}, but cut off at its end: `windlass resume` tidies up", standing(run))
         }
         _ => standing(run).to_owned(),
     };
@@ -151,6 +156,7 @@ fn run_json(known: &Known) -> Value {
         "run": known.id.as_str(),
         "workflow": run.workflow().name,
         "standing": standing(run),
+        "tidy": run.phase() != Phase::Ended || known.books.is_tidy(),
         "exit": crate::session::standing_exit(run).map(Exit::code),
         "events": run.seq(),
         "done": tally.done,

@@ -99,33 +99,79 @@ pub fn make_executable(path: &std::path::Path) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
+/// A run at a terminal of its own, and what is seen there.
+struct Sitting {
+    run: std::process::Child,
+    master: fs::File,
+    seen: String,
+}
+
+impl Sitting {
+    fn at(scratch: &Scratch) -> Self {
+        let terminal = nix::pty::openpty(None, None).unwrap();
+        let slave = || std::process::Stdio::from(terminal.slave.try_clone().unwrap());
+        let run = scratch.start().stdin(slave()).stderr(slave()).spawn().unwrap();
+        drop(terminal.slave);
+        Sitting { run, master: fs::File::from(terminal.master), seen: String::new() }
+    }
+
+    /// Until it has asked for an answer so many times.
+    fn wait_for(&mut self, prompts: usize) -> &str {
+        while self.seen.matches("] > ").count() < prompts {
+            let mut bytes = [0; 1024];
+            let count = self.master.read(&mut bytes).unwrap();
+            assert_ne!(count, 0, "it ended: {}", self.seen);
+            self.seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
+        }
+        &self.seen
+    }
+
+    fn types(&mut self, line: &str) {
+        self.master.write_all(line.as_bytes()).unwrap();
+    }
+
+    fn code(mut self) -> Option<i32> {
+        // A terminal whose other side is gone cannot be read from any more.
+        let mut master = self.master;
+        std::thread::spawn(move || std::io::copy(&mut master, &mut std::io::sink()));
+        self.run.wait().unwrap().code()
+    }
+}
+
 #[test]
 fn at_a_terminal_the_question_is_put_there_and_the_answer_typed() {
     let tasks = "[[task]]\nid = 'hello'\ncareful = true\n";
     let scratch = Scratch::with(&[("tasks.toml", tasks)]);
-    let terminal = nix::pty::openpty(None, None).unwrap();
-    let slave = || std::process::Stdio::from(terminal.slave.try_clone().unwrap());
-    let mut run = scratch.start().stdin(slave()).stderr(slave()).spawn().unwrap();
-    drop(terminal.slave);
-    let mut master = fs::File::from(terminal.master);
-    let mut seen = String::new();
-    let mut wait_for = |master: &mut fs::File, prompts: usize| {
-        while seen.matches("] > ").count() < prompts {
-            let mut bytes = [0; 1024];
-            let count = master.read(&mut bytes).unwrap();
-            assert_ne!(count, 0, "it ended: {seen}");
-            seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
-        }
-        seen.clone()
-    };
-    let asked = wait_for(&mut master, 1);
+    let mut sitting = Sitting::at(&scratch);
+    let asked = sitting.wait_for(1);
     assert!(asked.contains("Land hello?") && asked.contains("yes"), "{asked}");
     // What is none of its options is refused, and asked for again.
-    master.write_all(b"maybe\n").unwrap();
-    wait_for(&mut master, 2);
-    master.write_all(b"yes\n").unwrap();
-    // A terminal whose other side is gone cannot be read from any more.
-    std::thread::spawn(move || std::io::copy(&mut master, &mut std::io::sink()));
-    assert_eq!(run.wait().unwrap().code(), Some(0));
+    sitting.types("maybe\n");
+    sitting.wait_for(2);
+    sitting.types("yes\n");
+    assert_eq!(sitting.code(), Some(0));
     assert_eq!(scratch.landed()["hello.txt"], "hello");
+}
+
+#[test]
+fn a_terminal_goes_on_to_the_next_question_when_one_is_answered_elsewhere() {
+    let tasks = "[[task]]\nid = 'hello'\ncareful = true\n[[task]]\nid = 'bye'\ncareful = true\n";
+    let scratch = Scratch::with(&[("tasks.toml", tasks)]);
+    let mut sitting = Sitting::at(&scratch);
+    let number = |seen: &str| {
+        let before = &seen[..seen.rfind(" [").expect("a prompt")];
+        before.chars().rev().take_while(char::is_ascii_digit).collect::<String>()
+    };
+    let first = number(sitting.wait_for(1));
+    let gates = scratch.windlass(&["gates", "--json"]).output().unwrap();
+    let gates: serde_json::Value = serde_json::from_slice(&gates.stdout).unwrap();
+    assert_eq!(gates["gates"].as_array().unwrap().len(), 2);
+    let answered = scratch.windlass(&["answer", &first, "yes"]).output().unwrap();
+    assert_eq!(answered.status.code(), Some(0));
+    assert_ne!(number(sitting.wait_for(2)), first);
+    sitting.types("yes\n");
+    // The other has landed meanwhile: what is rebuilt there is asked about once more.
+    sitting.wait_for(3);
+    sitting.types("yes\n");
+    assert_eq!(sitting.code(), Some(0));
 }

@@ -285,6 +285,20 @@ mod slow {
         }
     }
 
+    /// When the run is over and its files are not written yet.
+    #[test]
+    fn cut_off_at_its_very_end_autopilot_still_writes_its_files() {
+        let commit = |point: &Point| point.name().ends_with("commit after");
+        let ends = Told::new(Tale::Spec, |_| false).points.len().saturating_sub(60);
+        let told = Told::new(Tale::Spec, |point| point.number > ends && commit(point));
+        let last = told.points.iter().filter(|point| told.copy(point.number).exists());
+        let last: Vec<&Point> = last.collect();
+        assert!(last.len() >= 2, "the last of the story and what tidies up after it");
+        for point in last {
+            assert_eq!(told.take_up(point).0, None, "{}", point.name());
+        }
+    }
+
     /// Every point, in as many parts as there are processors to do them; so many copies are kept at a time.
     #[test]
     #[ignore = "takes long: scripts/storm"]

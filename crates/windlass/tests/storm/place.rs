@@ -294,7 +294,7 @@ impl Place {
         while rounds < 12 {
             let goes_on = match self.runs()?.as_slice() {
                 [] => self.start(),
-                [run] if run["standing"] == "done" => return Ok(()),
+                [run] if run["standing"] == "done" && run["tidy"] == true => return Ok(()),
                 _ => self.windlass(&["resume"]),
             };
             let Some(output) = tell(goes_on) else { continue };
