@@ -24,6 +24,7 @@ mod engine;
 pub mod entry;
 pub mod evidence;
 pub mod exhibit;
+pub mod finding;
 pub mod gate;
 pub mod hands;
 pub mod mask;

@@ -99,6 +99,12 @@ impl Terminal {
             "{} done, {} failed, {} skipped, {} blocked of {}; {spent:.2} dollars",
             tally.done, tally.failed, tally.skipped, tally.blocked, tally.total
         ));
+        if left == Left::Standing(Standing::Waiting) {
+            for gate in run.gates() {
+                let unit = gate.unit.as_ref().map_or(String::new(), |unit| format!("{unit}: "));
+                self.line(&format!("open: {}:{} {unit}{}", self.run, gate.id.0, gate.question));
+            }
+        }
         let next = match left {
             Left::Interrupted => "interrupted: `windlass resume` goes on where it was",
             Left::Standing(Standing::Waiting) => {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use windlass_core::run::Run;
 use windlass_engine::date::instant;
 use windlass_engine::entry::{Check, Entry, Note};
+use windlass_engine::finding;
 use windlass_journal::{Journal, RunId};
 
 use crate::clerks::replay;
@@ -58,6 +59,10 @@ pub struct Invocation {
     pub came: String,
     pub remarks: Vec<String>,
     pub files: usize,
+    /// What it said it did, in a line.
+    pub summary: String,
+    /// What it found, a line each.
+    pub findings: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -98,7 +103,7 @@ impl Report {
         report.questions = run.gates().iter().map(|gate| gate.question.clone()).collect();
         let mut telling = Telling::new(run);
         replay(journal, id, |entry, run| {
-            telling.enter(entry, run, &mut report);
+            telling.enter(entry, run, journal, &mut report);
             Ok(())
         })?;
         report.began = telling.began.map(instant).unwrap_or_default();
@@ -162,6 +167,10 @@ impl Report {
         }
         if !self.itself.is_empty() {
             writeln!(text, "\n## The run itself\n")?;
+            if !self.itself.commits.is_empty() {
+                let commits: Vec<String> = self.itself.commits.iter().map(|it| short(it)).collect();
+                writeln!(text, "Landed {}\n", commits.join(" "))?;
+            }
             self.itself.write(text)?;
         }
         if !self.decisions.is_empty() {
@@ -243,6 +252,19 @@ impl Unit {
                 check.output.as_deref().map(short).unwrap_or_default()
             )?;
         }
+        let found = self.invocations.iter().filter(|it| !it.findings.is_empty());
+        for it in found {
+            writeln!(
+                text,
+                "\n{} of {}, attempt {}, found:\n",
+                plain(&it.role),
+                plain(&it.stage),
+                it.attempt
+            )?;
+            for finding in &it.findings {
+                writeln!(text, "- {}", plain(finding))?;
+            }
+        }
         for told in &self.told {
             writeln!(text, "\n> {}", plain(told))?;
         }
@@ -268,7 +290,7 @@ impl Telling {
         }
     }
 
-    fn enter(&mut self, entry: &Entry, run: &Run, report: &mut Report) {
+    fn enter(&mut self, entry: &Entry, run: &Run, journal: &Journal, report: &mut Report) {
         let at = match entry {
             Entry::Event(recorded) => recorded.at.wall_ms,
             Entry::Note(noted) => noted.at.wall_ms,
@@ -283,17 +305,20 @@ impl Telling {
                     report.decisions.extend(lines);
                 }
             }
-            Entry::Note(noted) => self.note(&noted.note, report),
+            Entry::Note(noted) => self.note(&noted.note, journal, report),
         }
     }
 
-    fn note(&mut self, note: &Note, report: &mut Report) {
+    fn note(&mut self, note: &Note, journal: &Journal, report: &mut Report) {
         match note {
             Note::TakenUp { target, .. } => report.branch.clone_from(target),
             Note::Asked { effect, role, agent, attempt, .. } => {
                 self.asked.insert(effect.0, (role.clone(), agent.clone(), *attempt));
             }
-            Note::Answered { effect, unit, task, stage, came, remarks, files, .. } => {
+            Note::Answered { effect, unit, task, stage, came, remarks, files, stdout, .. } => {
+                let said =
+                    stdout.parse().ok().and_then(|id| journal.get(id).ok()).unwrap_or_default();
+                let said = String::from_utf8_lossy(&said);
                 let asked = self.asked.remove(&effect.0).unwrap_or_default();
                 let (role, agent, attempt) = asked;
                 report.unit(unit.as_deref()).invocations.push(Invocation {
@@ -305,6 +330,8 @@ impl Telling {
                     came: came.clone(),
                     remarks: remarks.clone(),
                     files: files.len(),
+                    summary: windlass_agents::gist(&said),
+                    findings: finding::all(&said).iter().map(finding::text).collect(),
                 });
             }
             Note::Checked { unit, name, command, came, tree, output, .. } => {

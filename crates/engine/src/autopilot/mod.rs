@@ -21,6 +21,7 @@ pub use session::Session;
 use crate::clerk::{Blobs, Clerk, Said, Situation, Told};
 use crate::date::{date, instant};
 use crate::entry::Entry;
+use crate::finding;
 use crate::memory::Files;
 use crate::message::Trouble;
 use crate::projection::Projection;
@@ -361,8 +362,8 @@ fn verified(verdict: &str, said: Said<'_>) -> Option<String> {
 
 /// The findings of a review decide what is blocking, wherever the reviewer put them; its verdict must agree.
 fn reviewed(verdict: &str, said: Said<'_>) -> Option<String> {
-    let findings = session::findings(said.text);
-    let [blocking, warnings, notes] = session::counts(&findings);
+    let findings = finding::all(said.text);
+    let [blocking, warnings, notes] = finding::counts(&findings);
     for (name, count) in
         [("blocking_count", blocking), ("warning_count", warnings), ("note_count", notes)]
     {

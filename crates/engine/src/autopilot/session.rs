@@ -13,6 +13,7 @@ use super::{PLANS, stage};
 use crate::clerk::Blobs;
 use crate::date::instant;
 use crate::entry::{Check, Entry, Note};
+use crate::finding;
 
 /// So many tasks are a plan that a person looks at.
 pub const TASK_THRESHOLD: i64 = 15;
@@ -240,7 +241,7 @@ impl Session {
                 ) =>
             {
                 let said = blob(stdout).unwrap_or_default();
-                let findings = findings(&String::from_utf8_lossy(&said));
+                let findings = finding::all(&String::from_utf8_lossy(&said));
                 match stage.as_str() {
                     stage::VERIFY => {
                         let gist = windlass_agents::gist(&String::from_utf8_lossy(&said));
@@ -253,7 +254,7 @@ impl Session {
                     }
                     stage::REVIEW => {
                         if let Some(phase) = self.phase_mut(unit.as_deref()) {
-                            phase.review = Some(counts(&findings));
+                            phase.review = Some(finding::counts(&findings));
                             phase.findings = findings;
                         }
                     }
@@ -626,25 +627,6 @@ impl Phase {
     }
 }
 
-/// The findings in a reviewer's answer: its list `findings`, and what it calls blockers and the list has not got.
-pub fn findings(said: &str) -> Vec<Json> {
-    let Some(said) = windlass_agents::last_object(said) else { return Vec::new() };
-    let list = |name: &str| said.get(name).and_then(Json::as_array).cloned().unwrap_or_default();
-    let mut findings = list("findings");
-    for blocker in list("blockers") {
-        let title = |it: &Json| it.get("title").cloned().unwrap_or_else(|| it.clone());
-        if !findings.iter().any(|own| title(own) == title(&blocker)) {
-            let mut blocker = match blocker {
-                Json::Object(_) => blocker,
-                other => json!({ "title": other }),
-            };
-            blocker["severity"] = json!("blocking");
-            findings.push(blocker);
-        }
-    }
-    findings
-}
-
 /// The line of an output that most likely says what is wrong: the last one that speaks of it, or else the last one.
 fn telling_line(printed: &str) -> String {
     const WORDS: [&str; 7] =
@@ -656,14 +638,4 @@ fn telling_line(printed: &str) -> String {
     };
     let line = lines().rfind(speaks).or_else(|| lines().next_back());
     windlass_agents::gist(line.unwrap_or("it printed nothing"))
-}
-
-/// Blocking, warnings, notes.
-pub fn counts(findings: &[Json]) -> [u64; 3] {
-    ["blocking", "warning", "note"].map(|severity| {
-        let own = findings
-            .iter()
-            .filter(|it| it.get("severity").and_then(Json::as_str) == Some(severity));
-        own.count() as u64
-    })
 }

@@ -7,6 +7,7 @@ use windlass_sources::spec::Spec;
 use super::session::{MINUTES_A_TASK, Phase, TASK_THRESHOLD};
 use super::{Autopilot, MARK, stage};
 use crate::clerk::Situation;
+use crate::finding;
 use crate::memory::{failures, learnings};
 
 /// So much of a text is shown: its beginning, or of what grows at its end, the end.
@@ -92,7 +93,7 @@ impl Autopilot {
             !title.is_empty() && child.title.starts_with(title)
         };
         let finding = phase.unverified.iter().chain(&phase.findings).find(is_it);
-        Some(finding.map_or_else(|| child.title.to_string(), finding_text))
+        Some(finding.map_or_else(|| child.title.to_string(), finding::text))
     }
 
     /// What reviews have found: of this phase, or of all when the run itself asks.
@@ -103,13 +104,13 @@ impl Autopilot {
         for phase in session.phases.iter().filter(|phase| unit.is_none_or(|it| it == phase.number))
         {
             for finding in &phase.findings {
-                let line = finding_text(finding);
+                let line = finding::text(finding);
                 text.push_str(&format!("- Phase {}: {line}\n", phase.number));
             }
         }
         if unit.is_none() {
             for finding in &session.final_findings {
-                text.push_str(&format!("- Final review: {}\n", finding_text(finding)));
+                text.push_str(&format!("- Final review: {}\n", finding::text(finding)));
             }
         }
         (!text.is_empty()).then_some(text)
@@ -131,14 +132,14 @@ impl Autopilot {
                     text.push_str(&format!(
                         "- Phase {}: {}\n",
                         phase.number,
-                        finding_line(finding)
+                        finding::line(finding)
                     ));
                 }
             }
         }
         if session.final_status == "overridden" {
             for finding in session.final_findings.iter().filter(blocking) {
-                text.push_str(&format!("- Final review: {}\n", finding_line(finding)));
+                text.push_str(&format!("- Final review: {}\n", finding::line(finding)));
             }
         }
         text
@@ -223,7 +224,7 @@ impl Autopilot {
             stage::VERIFY_FAILED => {
                 let session = self.session();
                 let phase = session.phase(&at.unit.as_ref()?.0)?;
-                let lines: Vec<String> = phase.unverified.iter().map(finding_text).collect();
+                let lines: Vec<String> = phase.unverified.iter().map(finding::text).collect();
                 (!lines.is_empty()).then(|| lines.join("\n"))
             }
             stage::CHOOSE | stage::ACT | stage::CONFIRM => self.task_text(at),
@@ -288,33 +289,6 @@ impl Autopilot {
             fired(many)
         )
     }
-}
-
-/// A finding with its reasons, if it gives any.
-fn finding_text(finding: &serde_json::Value) -> String {
-    let line = finding_line(finding);
-    match finding["rationale"].as_str().map(str::trim).filter(|text| !text.is_empty()) {
-        Some(why) => format!("{line}\n  {}", why.replace('\n', "\n  ")),
-        None => line,
-    }
-}
-
-/// A finding in a line: `[blocking] Title src/lib.rs:12`, as far as it says so.
-fn finding_line(finding: &serde_json::Value) -> String {
-    let field = |name: &str| match finding.get(name) {
-        Some(serde_json::Value::String(text)) => text.clone(),
-        Some(serde_json::Value::Null) | None => String::new(),
-        Some(other) => other.to_string(),
-    };
-    let severity = field("severity");
-    let severity = if severity.is_empty() { severity } else { format!("[{severity}]") };
-    let place = match (field("file"), field("line")) {
-        (file, line) if !file.is_empty() && !line.is_empty() => format!("{file}:{line}"),
-        (file, _) => file,
-    };
-    let parts = [severity, field("title"), place];
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    if parts.is_empty() { finding.to_string() } else { parts.join(" ") }
 }
 
 fn beginning(text: &str) -> String {

@@ -82,7 +82,10 @@ pub fn run(args: &GatesArgs, out: &mut Output) -> Result<Exit, Error> {
             let line = format!("    {:<12} {}{about}{more}", option.key, option.label);
             out.line(&clean(&line))?;
         }
-        out.line(&format!("  answer with: windlass answer {run}:{} KEY", gate.id.0))?;
+        let id = gate.id.0;
+        out.line(&format!(
+            "  answer with: windlass answer {run}:{id} KEY, or --text 'your own words'"
+        ))?;
     }
     Ok(Exit::Done)
 }

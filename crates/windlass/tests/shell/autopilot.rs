@@ -485,6 +485,33 @@ fn blocking_findings_are_saved_and_overridden_only_by_a_person() {
     assert_eq!(review.as_array().unwrap().len(), 1, "a blocker is not another finding");
     assert!(pilot.decisions().contains(&"review_overridden".to_owned()));
     assert_eq!(pilot.state()["history"][0]["reviewFindings"]["blocking"], 1);
+    let (_, report) = pilot.run(&["report"]);
+    assert!(report.contains("code-reviewer of review, attempt 1, found:"), "{report}");
+    assert!(report.contains("- \\[blocking\\] It leaks a.rs:3"), "{report}");
+    let (_, asked) = pilot.run(&["log"]);
+    assert!(asked.contains("offer_pr: no"), "{asked}");
+}
+
+#[test]
+fn who_is_asked_about_a_pull_request_sees_it() {
+    let config = CONFIG.replace("[policies.no-pr]\nstage = 'offer_pr'\nanswer = 'no'\n", "");
+    let script = says(
+        "role = 'code-reviewer'\nunit = '1'",
+        "verdict = 'blocking', findings = [{ severity = 'blocking', title = 'It leaks' }]",
+        &[],
+    );
+    let pilot = Pilot::with(SHORT, &script, &[("windlass.toml", config.as_str())]);
+    assert_eq!(pilot.run(&["autopilot", "spec.md"]).0, Some(8));
+    assert_eq!(pilot.answer(&["override"]).0, Some(8));
+    let (_, gates) = pilot.run(&["gates"]);
+    for line in [
+        "Create a PR?",
+        "Title: Things",
+        "## Findings that were overridden",
+        "Phase 1: [blocking] It leaks",
+    ] {
+        assert!(gates.contains(line), "{line}: {gates}");
+    }
 }
 
 #[test]
