@@ -7,7 +7,6 @@ mod autopilot;
 mod bad_input;
 mod crashes;
 mod pilot;
-mod pilot_surprises;
 mod runs;
 mod scratch;
 mod surprises;
