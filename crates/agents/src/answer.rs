@@ -3,7 +3,7 @@
 //! Exit code and output both count. An agent's word is taken only where there is one way to take it: a verdict that is
 //! not the role's own, none at all, or a JSON answer and a first line that disagree are Unknown, never a pass.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
@@ -184,6 +184,8 @@ fn items(
 ) -> Result<Vec<Item>, String> {
     let list = list.as_array().ok_or_else(|| format!("`{name}` is no list"))?;
     let mut items: Vec<Item> = Vec::new();
+    let (mut taken, mut times) = (BTreeSet::new(), BTreeMap::new());
+    let mut twice = false;
     for (at, one) in list.iter().enumerate() {
         let wrong = |what: &str| format!("item {} of `{name}` {what}", at + 1);
         let object = one.as_object().ok_or_else(|| wrong("is no object"))?;
@@ -192,18 +194,15 @@ fn items(
             let Some(list) = object.get(key) else { return Some(Vec::new()) };
             list.as_array()?.iter().map(|text| text.as_str().map(Arc::from)).collect()
         };
-        let mut id = text("id").filter(|id| !id.is_empty()).ok_or_else(|| wrong("has no `id`"))?;
-        let given = id.clone();
-        let taken = |items: &[Item], id: &str| items.iter().any(|item| *item.id == *id);
-        for more in 2.. {
-            if !taken(&items, &id) {
-                break;
-            }
-            id = format!("{given}-{more}").into();
+        let given = text("id").filter(|id| !id.is_empty()).ok_or_else(|| wrong("has no `id`"))?;
+        let mut id = given.clone();
+        let times = times.entry(given.clone()).or_insert(0_u32);
+        *times += 1;
+        while !taken.insert(id.clone()) {
+            id = format!("{given}-{times}").into();
+            *times += u32::from(taken.contains(&id));
         }
-        if id != given {
-            remarks.push(format!("`{given}` is there twice in `{name}`: the other is `{id}`"));
-        }
+        twice |= id != given;
         items.push(Item {
             title: text("title").unwrap_or_else(|| id.clone()),
             depends: texts("depends")
@@ -213,6 +212,11 @@ fn items(
             facts: facts(object, types, &format!("{name}[{id}]."), remarks),
             id,
         });
+    }
+    if twice {
+        remarks.push(format!(
+            "ids are there more than once in `{name}`: those after the first are numbered"
+        ));
     }
     Ok(items)
 }

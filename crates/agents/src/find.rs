@@ -37,8 +37,12 @@ pub fn gist(text: &str) -> String {
         let line = lines.find(|line| line.contains(char::is_alphabetic))?;
         (!line.starts_with(['{', '`'])).then(|| line.to_owned())
     };
-    let gist = summary.or_else(prose).unwrap_or_default();
-    let words: Vec<&str> = gist
+    one_line(&summary.or_else(prose).unwrap_or_default())
+}
+
+/// A text on one line, without anything that a terminal would obey, and not too long.
+pub fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text
         .split(|letter: char| letter.is_whitespace() || letter.is_control())
         .filter(|word| !word.is_empty())
         .collect();

@@ -14,7 +14,7 @@ pub mod scripted;
 use std::path::{Path, PathBuf};
 
 pub use answer::{Answer, Came, Output, Stopped};
-pub use find::{gist, last_object};
+pub use find::{gist, last_object, one_line};
 pub use schema::schema;
 use windlass_core::lang::Reporter;
 

@@ -231,7 +231,7 @@ impl<'j> Engine<'j> {
         &mut self,
         mut answer: Answer,
         more: &str,
-        changed: Option<(Subject, Paper)>,
+        (subject, paper): (Option<Subject>, Paper),
     ) -> Result<(), Refused> {
         let Some(gate) = self.run.gate(answer.gate) else {
             return Err(Refused::NoSuchGate(answer.gate));
@@ -239,15 +239,19 @@ impl<'j> Engine<'j> {
         let shown = gate::shown(&gate, more).into_bytes();
         let digest = BlobId::of(&shown).to_string();
         answer.shown = digest.as_str().into();
-        let (subject, paper) = changed.unzip();
         answer.subject = subject;
         self.decide(Input::Answer(answer))?;
         self.note(Paper {
             notes: vec![Note::Shown { gate: gate.id, shown: digest }],
             blobs: vec![shown],
         });
-        self.note(paper.unwrap_or_default());
+        self.note(paper);
         Ok(())
+    }
+
+    /// Why an answer would not be taken. Asked before anything is done about what the person has changed.
+    pub fn refuses(&self, answer: &Answer) -> Option<Refused> {
+        decide(&self.run, self.clock.now(), Input::Answer(answer.clone())).err()
     }
 
     /// Writes something down with what is decided next.
@@ -370,20 +374,7 @@ impl<'j> Engine<'j> {
                         replies.push(Reply::Written(written));
                     }
                     Message::Answer(answer, reply) => {
-                        let gate = self.run.gate(answer.gate);
-                        let now = self.clock.now();
-                        let changed = match &gate {
-                            Some(gate) => hands.by_hand(gate, &self.run, &self.books, now)?,
-                            None => None,
-                        };
-                        let option = answer.option.clone().unwrap_or_default();
-                        let refused =
-                            gate.as_ref().and_then(|it| hands.refuses(it, &self.run, &option));
-                        let more = gate.map(|gate| hands.shows(&gate, &self.run, &self.books));
-                        let taken = match refused {
-                            Some(refused) => Err(refused),
-                            None => self.answer(*answer, &more.unwrap_or_default(), changed),
-                        };
+                        let taken = self.taken(*answer, hands)?;
                         replies.push(Reply::Taken(taken, reply));
                     }
                     Message::Wish { who, wish, reply } => {
@@ -397,6 +388,25 @@ impl<'j> Engine<'j> {
             // Nobody is told that something was taken before it is durable.
             replies.into_iter().for_each(Reply::send);
         }
+    }
+
+    /// Takes a person's answer, and what they changed, unless somebody has something against it.
+    fn taken(
+        &mut self,
+        answer: Answer,
+        hands: &mut dyn Hands,
+    ) -> Result<Result<(), Refused>, EngineError> {
+        let Some(gate) = self.run.gate(answer.gate) else {
+            return Ok(Err(Refused::NoSuchGate(answer.gate)));
+        };
+        let option = answer.option.as_deref().unwrap_or_default();
+        let refused = self.refuses(&answer);
+        if let Some(refused) = refused.or_else(|| hands.refuses(&gate, &self.run, option)) {
+            return Ok(Err(refused));
+        }
+        let shows = hands.shows(&gate, &self.run, &self.books);
+        let changed = hands.by_hand(&gate, &self.run, &self.books, self.clock.now())?;
+        Ok(self.answer(answer, &shows, changed))
     }
 
     /// The next message, or `None` when the next deadline is due.

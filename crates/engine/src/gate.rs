@@ -76,13 +76,15 @@ pub fn more(exhibits: &Exhibits<'_>, gate: &OpenGate, run: &Run) -> String {
     texts.join("\n\n")
 }
 
-/// Whether a question is about something that a lane holds: a unit's, or in the end the run's own.
-fn has_lane(gate: &OpenGate, run: &Run) -> bool {
-    gate.unit.is_some() || run.phase() == Phase::Finale
+/// Whether a question is about something that a lane holds: a unit's, or in the end the run's own, once that is where
+/// everything has landed.
+fn has_lane(gate: &OpenGate, run: &Run, books: &Books) -> bool {
+    gate.unit.is_some() || (run.phase() == Phase::Finale && !books.is_behind())
 }
 
-/// What a person changed in the lane of what a question is about since it was looked at last ("fix manually and
-/// continue"): an attributed commit, and a new subject that has to be proved like any other work.
+/// What a person changed in the lane of what a question is about ("fix manually and continue"): an attributed commit, and a
+/// new subject that has to be proved like any other work. What is on record decides whether anything was changed: somebody
+/// may have come this far before and been cut off.
 pub fn by_hand(
     store: &Store,
     gate: &OpenGate,
@@ -90,18 +92,20 @@ pub fn by_hand(
     books: &Books,
     apart: &[String],
     since: Stamp,
-) -> Result<Option<(Subject, Paper)>, Trouble> {
+) -> Result<(Option<Subject>, Paper), Trouble> {
+    let mut paper = Paper::default();
     let unit_id = gate.unit.as_deref();
-    let base = books.base(unit_id).and_then(|base| Oid::parse(base).ok());
-    let Some(base) = base.filter(|_| has_lane(gate, run)) else { return Ok(None) };
+    let oid = |text: Option<&str>| text.and_then(|text| Oid::parse(text).ok());
+    let base = oid(books.base(unit_id)).filter(|_| has_lane(gate, run, books));
+    let Some(base) = base else { return Ok((None, paper)) };
+    let on_record = oid(books.held(unit_id)).unwrap_or_else(|| base.clone());
     let (run, unit) = (run.id(), unit_id.unwrap_or(RUN_ITSELF));
     let ours = |lane: &Lane| lane.run == run && lane.unit == unit;
     let Some(found) = store.pool()?.into_iter().filter_map(|pooled| pooled.lane).find(ours) else {
-        return Ok(None);
+        return Ok((None, paper));
     };
     let lane = store.ensure_lane(found.number, &base, run, unit, when(since))?;
     // What belongs to the session is no part of the work, whoever put it there; it is kept as a paper.
-    let mut paper = Paper::default();
     let held = store.head(&lane)?;
     for (path, bytes) in papers::gather(&lane.work, apart)?.papers {
         let holds = Some(BlobId::of(&bytes).to_string());
@@ -110,13 +114,13 @@ pub fn by_hand(
     }
     papers::clear(store, &lane.work, &held, apart)?;
     let snapshot = store.snapshot(&lane, "by hand", when(since))?;
-    if !snapshot.changed {
-        return Ok(None);
+    if store.changes(&on_record, &snapshot.commit)?.is_empty() {
+        return Ok((None, paper));
     }
     let author = store.repository().identity()?;
     let made = store.checkpoint(&lane, "Changed by hand", &author, when(since))?;
     let subject = crate::effect::subject(&made.subject);
     let unit = unit_id.map(str::to_owned);
     paper.notes.push(Note::ByHand { unit, commit: made.commit.to_string() });
-    Ok(Some((subject, paper)))
+    Ok((Some(subject), paper))
 }

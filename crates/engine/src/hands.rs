@@ -54,6 +54,7 @@ impl<'j> Workers<'j> {
             held: oid(books.held(unit)),
             attempt: u32::try_from(attempt).unwrap_or(u32::MAX),
             artifacts,
+            before: oid(if unit.is_some() { books.base(unit) } else { books.began() }),
             conflicts: books.conflicts(unit).to_vec(),
             again: self.inherited.remove(&id),
             // Only what the run's lane holds nobody has looked at yet, is looked for where the branch is by now.
@@ -132,7 +133,7 @@ impl Hands for Workers<'_> {
         run: &Run,
         books: &Books,
         since: Stamp,
-    ) -> Result<Option<(Subject, Paper)>, Trouble> {
+    ) -> Result<(Option<Subject>, Paper), Trouble> {
         gate::by_hand(&self.shop.store, gate, run, books, &self.shop.clerk.apart(), since)
     }
 

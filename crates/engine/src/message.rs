@@ -115,7 +115,7 @@ pub trait Hands {
         run: &Run,
         books: &Books,
         since: Stamp,
-    ) -> Result<Option<(Subject, Paper)>, Trouble>;
+    ) -> Result<(Option<Subject>, Paper), Trouble>;
 
     /// Ends an effect that is no longer wanted. It need not report.
     fn cancel(&mut self, id: EffectId);

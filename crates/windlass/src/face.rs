@@ -2,8 +2,9 @@
 
 use std::io::{BufRead as _, Write as _};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use rustix::termios::{QueueSelector, tcflush};
 use windlass_core::run::{Event, OpenGate, Run, Standing, UnitStatus};
 use windlass_core::workflow::RunOutcome;
 use windlass_engine::Left;
@@ -31,7 +32,7 @@ pub struct Terminal {
     /// Somebody sits here: where their answers go.
     answers: Option<Sender<Message>>,
     /// The question that is put here now.
-    asked: Arc<Mutex<Option<OpenGate>>>,
+    asked: Arc<Asked>,
     /// Somebody reads what is typed here.
     reads: bool,
     teller: Teller,
@@ -147,6 +148,10 @@ impl Terminal {
     }
 
     fn ask(&mut self, gate: &OpenGate, more: &str) {
+        if self.reads {
+            // What was typed before a question is put is no answer to it.
+            let _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
+        }
         let mut text = format!("\n{more}\n\n{}\n", gate.question);
         for (name, fired) in &gate.concerns {
             if *fired != Some(false) {
@@ -172,15 +177,36 @@ fn prompt(gate: &OpenGate) {
     let _ = write!(anstream::stderr(), "{} [{}] > ", gate.id.0, crate::request::who());
 }
 
-/// The question that is put now. It may have been answered elsewhere since anybody looked.
-fn current(asked: &Mutex<Option<OpenGate>>) -> MutexGuard<'_, Option<OpenGate>> {
-    asked.lock().unwrap_or_else(PoisonError::into_inner)
+/// The question that is put now, if one is. It may be answered elsewhere at any time.
+#[derive(Default)]
+struct Asked {
+    gate: Mutex<Option<OpenGate>>,
+    put: Condvar,
+}
+
+impl Asked {
+    fn now(&self) -> MutexGuard<'_, Option<OpenGate>> {
+        self.gate.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, gate: &OpenGate) {
+        *self.now() = Some(gate.clone());
+        self.put.notify_all();
+    }
+
+    /// Waits until there is a question. Nobody reads the terminal before that: it may be somebody else's meanwhile.
+    fn wait(&self) {
+        let gate = self.now();
+        let asked = self.put.wait_while(gate, |gate| gate.is_none());
+        drop(asked.unwrap_or_else(PoisonError::into_inner));
+    }
 }
 
 /// Takes what is typed for an answer to the question that is put then.
-fn listen(asked: &Mutex<Option<OpenGate>>, answers: &Sender<Message>) {
+fn listen(asked: &Asked, answers: &Sender<Message>) {
     let mut input = std::io::stdin().lock();
     loop {
+        asked.wait();
         let mut line = String::new();
         match input.read_line(&mut line) {
             Ok(0) | Err(_) => {
@@ -191,12 +217,9 @@ fn listen(asked: &Mutex<Option<OpenGate>>, answers: &Sender<Message>) {
             Ok(_) => {}
         }
         let line = line.trim();
-        let Some(gate) = current(asked).clone() else {
-            if !line.is_empty() {
-                let _ = writeln!(anstream::stderr(), "no question is open");
-            }
-            continue;
-        };
+        // While this waited for a line, the question may have been answered elsewhere and another put. Whatever was typed
+        // for the old one went when the new one was put.
+        let Some(gate) = asked.now().clone() else { continue };
         let gate = &gate;
         if let Some(near) = mistyped(gate, line) {
             let _ = writeln!(
@@ -217,9 +240,7 @@ fn listen(asked: &Mutex<Option<OpenGate>>, answers: &Sender<Message>) {
             Err(_) => return,
             Ok(Err(refused)) => {
                 let _ = writeln!(anstream::stderr(), "{refused}");
-                if let Some(gate) = &*current(asked) {
-                    prompt(gate);
-                }
+                asked.now().iter().for_each(prompt);
             }
         }
     }
@@ -255,10 +276,10 @@ impl Terminal {
         }
         // One question after the other: the next is put when this one is answered.
         if let Some(gate) = gates.first()
-            && current(&self.asked).as_ref().is_none_or(|own| own.id != gate.id)
+            && self.asked.now().as_ref().is_none_or(|own| own.id != gate.id)
         {
-            *current(&self.asked) = Some(gate.clone());
             self.ask(gate, &more(gate));
+            self.asked.put(gate);
         }
         Patience::Wait
     }
@@ -268,7 +289,7 @@ impl Terminal {
         if let Entry::Event(recorded) = entry
             && let Event::Answered { gate, .. } = &recorded.event
         {
-            let mut asked = current(&self.asked);
+            let mut asked = self.asked.now();
             if asked.as_ref().is_some_and(|own| own.id == *gate) {
                 *asked = None;
             }

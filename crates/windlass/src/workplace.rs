@@ -148,6 +148,8 @@ pub struct Prepared {
 struct Parts {
     agents: BTreeMap<String, Arc<dyn Agent>>,
     roles: BTreeMap<String, Role>,
+    /// Roles that the project has files of its own for.
+    own_roles: BTreeSet<String>,
     skills: Skills,
     checks: BTreeMap<String, String>,
     prepare: Option<String>,
@@ -214,11 +216,13 @@ impl Held {
         }
         let names = looking.names_at(&base, Path::new(""))?;
         let has_roles = names.iter().any(|name| name == ".windlass");
+        let mut own_roles = BTreeSet::new();
         let own = if has_roles { looking.names_at(&base, Path::new(ROLES))? } else { Vec::new() };
         for file in own {
             let Some(name) = file.strip_suffix(".md") else { continue };
             if let Some(text) = at(&base, &format!("{ROLES}/{file}"))? {
                 roles.insert(name.to_owned(), Role::parse(name, &text)?);
+                own_roles.insert(name.to_owned());
             }
         }
         let mut skills = Skills { offered: config.skills.clone(), ..Skills::default() };
@@ -300,6 +304,7 @@ impl Held {
         let parts = Parts {
             agents: self.agents(&config)?,
             roles,
+            own_roles,
             skills,
             checks,
             prepare,
@@ -495,7 +500,8 @@ impl Prepared {
         if let Some(role) = unplayed {
             return Err(Error::NoPlayer { role: role.clone() });
         }
-        for role in flow.roles.keys() {
+        // What is built in is for the workflow it was made for.
+        for role in flow.roles.keys().filter(|role| self.setup.own_roles.contains(*role)) {
             let writes = self.setup.roles.get(role).map_or(&[][..], |role| &role.writes);
             let known = clerks::files(flow);
             if let Some(file) = writes.iter().find(|file| !known.contains(&file.as_str())) {

@@ -337,10 +337,11 @@ impl Clerk for Autopilot {
     }
 }
 
-/// Findings become tasks, and one that is found again is another task than the one that did not mend it.
-fn numbered(items: &mut [Item], attempt: u32) {
-    for item in items.iter_mut().filter(|_| attempt > 1) {
-        item.id = format!("{}-{attempt}", item.id).into();
+/// Findings become tasks: others than those of the plan, than what somebody else has found, and than what was found before
+/// and not mended.
+fn numbered(items: &mut [Item], whose: &str, attempt: u32) {
+    for item in items {
+        item.id = format!("{whose}{attempt}-{}", item.id).into();
     }
 }
 
@@ -356,7 +357,7 @@ fn verified(verdict: &str, said: Said<'_>) -> Option<String> {
         let item = Item { id: "verification".into(), title: title.into(), ..Item::default() };
         findings.push(item);
     }
-    numbered(findings, said.attempt);
+    numbered(findings, "v", said.attempt);
     None
 }
 
@@ -383,7 +384,7 @@ fn reviewed(verdict: &str, said: Said<'_>) -> Option<String> {
             }
         }));
     }
-    numbered(blockers, said.attempt);
+    numbered(blockers, "r", said.attempt);
     let counted = match said.facts.get("blocking_count") {
         Some(Value::Number(count)) => *count,
         _ => 0,

@@ -234,7 +234,7 @@ impl Session {
             Note::Paper { path, holds: None, .. } => {
                 self.papers.remove(path);
             }
-            Note::Answered { unit, stage, stdout, .. }
+            Note::Answered { unit, stage, stdout, came, .. }
                 if matches!(
                     stage.as_str(),
                     stage::VERIFY | stage::REVIEW | stage::FINAL_REVIEW
@@ -247,7 +247,7 @@ impl Session {
                         let gist = windlass_agents::gist(&String::from_utf8_lossy(&said));
                         if let Some(phase) = self.phase_mut(unit.as_deref()) {
                             phase.unverified = findings;
-                            if phase.unverified.is_empty() && !gist.is_empty() {
+                            if came == "fail" && phase.unverified.is_empty() && !gist.is_empty() {
                                 phase.unverified.push(json!({ "title": gist }));
                             }
                         }
@@ -637,5 +637,5 @@ fn telling_line(printed: &str) -> String {
         WORDS.iter().any(|word| line.contains(word))
     };
     let line = lines().rfind(speaks).or_else(|| lines().next_back());
-    windlass_agents::gist(line.unwrap_or("it printed nothing"))
+    windlass_agents::one_line(line.unwrap_or("it printed nothing"))
 }

@@ -92,7 +92,9 @@ impl Autopilot {
             let title = finding["title"].as_str().unwrap_or_default();
             !title.is_empty() && child.title.starts_with(title)
         };
-        let finding = phase.unverified.iter().chain(&phase.findings).find(is_it);
+        let length = |finding: &&serde_json::Value| finding["title"].as_str().map_or(0, str::len);
+        let findings = phase.unverified.iter().chain(&phase.findings);
+        let finding = findings.filter(is_it).max_by_key(length);
         Some(finding.map_or_else(|| child.title.to_string(), finding::text))
     }
 

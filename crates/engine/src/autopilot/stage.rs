@@ -26,6 +26,7 @@ stages! {
     FIND_PLAN = "find_plan",
     OFFER_PR = "offer_pr",
     OVERRIDE_NOTE = "override_note",
+    PHASE_SKIPPED = "phase_skipped",
     PLAN = "plan",
     READ_PLAN = "read_plan",
     REORDER = "reorder",

@@ -7,8 +7,8 @@ use windlass_sources::roadmap::{Roadmap, Status};
 use windlass_sources::slug;
 use windlass_sources::spec::Spec;
 
-use super::Autopilot;
 use super::session::Phase;
+use super::{Autopilot, stage};
 use crate::clerk::{Situation, Told};
 use crate::date::{date, instant};
 use crate::memory::{failures, learnings, summary::Summary};
@@ -133,7 +133,7 @@ impl Autopilot {
     fn phase_summary(&self, at: &Situation) -> String {
         self.of_unit(at, |phase| {
             // It is told just before the phase is over.
-            let skipped = at.stage == "phase_skipped";
+            let skipped = at.stage == stage::PHASE_SKIPPED;
             let title = format!("Phase {}: {}", phase.number, phase.name);
             if skipped {
                 return format!("{title} — SKIPPED");
@@ -195,7 +195,7 @@ impl Autopilot {
         let next = session.phases.get(index.map_or(total, |at| at + 1));
         let (status, next_step) = match (index, at.stage.as_str()) {
             (Some(index), stage) => {
-                let word = if stage == "phase_skipped" { "skipped" } else { "complete" };
+                let word = if stage == stage::PHASE_SKIPPED { "skipped" } else { "complete" };
                 let phase = &session.phases[index];
                 let next = next.map_or("Final review, then DONE".to_owned(), |it| {
                     format!("Continue to Phase {}: {}", it.number, it.name)
@@ -265,7 +265,6 @@ impl Autopilot {
         text
     }
 
-    /// A title and a description, in a file, and the command to use them with.
     /// The title and the description of a pull request.
     pub(super) fn pull_request_text(&self) -> (String, String) {
         let title = self.title().unwrap_or_else(|| self.spec.clone());
@@ -295,6 +294,7 @@ impl Autopilot {
         (title, body)
     }
 
+    /// A title and a description, in a file, and the command to use them with.
     fn pull_request(&self) -> Told {
         let (title, body) = self.pull_request_text();
         let path = self.in_dir("pull-request.md");

@@ -41,7 +41,8 @@ pub(super) fn check(
         }
     };
     let bench = Checks { shop, job, brake, tree: &subject.tree, paper: Paper::default() };
-    let (verdict, paper) = match bench.all(names, &commit, base)? {
+    let before = job.before.as_ref().unwrap_or(base);
+    let (verdict, paper) = match bench.all(names, &commit, before)? {
         Ok(judged) => judged,
         Err(stopped) => return Ok(Err(stopped)),
     };

@@ -243,7 +243,10 @@ impl Visit<'_> {
         remarks.extend(snapshot_remarks(&snapshot));
         let conflicts = self.job.conflicts.iter().cloned();
         let marked = marked(self.shop, &snapshot.commit, conflicts)?;
-        if edits && !marked.is_empty() && kept.verdict.as_deref().is_some_and(|it| it != "failed") {
+        if edits
+            && !marked.is_empty()
+            && kept.verdict.as_deref().is_some_and(|it| !matches!(it, "failed" | "blocked"))
+        {
             remarks.push(format!("it left the marks of a conflict in {}", marked.join(", ")));
             (kept.verdict, kept.mishap) = (None, Some(Mishap::Unknown));
         }

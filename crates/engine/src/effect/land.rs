@@ -113,7 +113,10 @@ fn rebuilt(shop: &Shop, job: &Job, word: &str, tip: &Oid) -> Result<Done, Troubl
         // Looked for where they are: the one who rebuilt it may have been cut off before this was on record.
         let changed = shop.store.changes(tip, &snapshot.commit)?.into_iter();
         let changed = changed.map(|change| change.path.display().to_string());
-        let files = marked(shop, &snapshot.commit, changed)?;
+        let mut files = marked(shop, &snapshot.commit, changed)?;
+        // Not every conflict leaves marks: one side may have deleted what the other changed.
+        let others = rebuilt.conflicts.iter().map(|it| it.path.display().to_string());
+        files.extend(others.filter(|it| !files.contains(it)).collect::<Vec<_>>());
         notes.push(Note::Conflicted { unit: unit(), files });
     }
     let mut done = job.done(word, Paper { notes, blobs: Vec::new() });

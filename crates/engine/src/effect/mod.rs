@@ -44,6 +44,9 @@ pub struct Job {
     pub turned: Option<(String, Oid)>,
     /// For a landing: why it may land, for whoever reads the history.
     pub evidence: Option<String>,
+    /// What work is held against: where its lane started from, and for the run itself where everything began. A check that
+    /// failed there already is nobody's doing.
+    pub before: Option<Oid>,
     /// Files of the lane that were left with both sides in them.
     pub conflicts: Vec<String>,
     /// It was under way when an earlier process went away.
@@ -139,6 +142,8 @@ fn caught_up(shop: &Shop, job: &Job) -> Result<Result<Oid, Stopped>, Trouble> {
     let tip = shop.store.beginning(&shop.run, &shop.setup.target)?;
     let at = when(job.effect.since);
     let lane = shop.lane(job.effect.lane, job.unit(), &tip, at)?;
+    // What lies about there was made by nobody that we know of. It is kept, and is no part of what is looked at.
+    shop.store.rewind(&lane, &lane.base, at)?;
     // The lane first: whoever is cut off before it is on record finds that units have landed, and comes here again.
     shop.store.rebase(&lane, &tip, at)?;
     let notes = vec![Note::Based { unit: None, base: tip.to_string() }];

@@ -16,13 +16,13 @@ pub struct Known {
 }
 
 impl Known {
-    /// Whether it is over, and was cut off before its files were written and its lanes free.
+    /// Whether it is over, and its files were not written or its lanes not freed: it was cut off, or cancelled from outside.
     pub fn is_untidy(&self) -> bool {
         self.run.phase() == Phase::Ended && !self.books.is_tidy()
     }
 }
 
-/// The run of this name; without a name the only one that is not over, or else the newest, if it was cut off at its end.
+/// The run of this name; without a name the only one that is not over.
 pub fn open(journal: &Journal, name: Option<&str>) -> Result<Known, Error> {
     let runs = journal.runs()?;
     if let Some(name) = name {
@@ -34,12 +34,8 @@ pub fn open(journal: &Journal, name: Option<&str>) -> Result<Known, Error> {
         return load(journal, &found.id);
     }
     let mut open = Vec::new();
-    let Runs { mut readable, mut unreadable } = all(journal)?;
-    let newest = readable.pop_if(|known| known.is_untidy());
+    let Runs { readable, mut unreadable } = all(journal)?;
     open.extend(readable.into_iter().filter(|known| known.run.phase() != Phase::Ended));
-    if open.is_empty() {
-        open.extend(newest);
-    }
     if open.is_empty()
         && let Some((_, error)) = unreadable.pop()
     {
@@ -51,6 +47,17 @@ pub fn open(journal: &Journal, name: Option<&str>) -> Result<Known, Error> {
         _ => {
             Err(Error::SeveralOpen(open.iter().map(|known| known.id.as_str().to_owned()).collect()))
         }
+    }
+}
+
+/// The run of this name; without a name the only one that is not over, or else the newest, if it is not tidied up.
+pub fn resumable(journal: &Journal, name: Option<&str>) -> Result<Known, Error> {
+    match open(journal, name) {
+        Err(Error::NothingOpen) => {
+            let newest = all(journal)?.readable.pop();
+            newest.filter(Known::is_untidy).ok_or(Error::NothingOpen)
+        }
+        other => other,
     }
 }
 

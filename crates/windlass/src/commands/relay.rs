@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use windlass_core::run::{GateId, Input, OpenGate, Run, Subject};
+use windlass_core::run::{Input, OpenGate, Refused, Run};
 use windlass_engine::Engine;
 use windlass_engine::entry::Entry;
 use windlass_engine::exhibit::Exhibits;
 use windlass_engine::gate;
-use windlass_engine::message::{Face, Paper, Patience};
+use windlass_engine::message::{Face, Patience};
 use windlass_journal::{AskError, ask};
 use windlass_repo::{Settings, Store};
 
@@ -16,7 +16,7 @@ use crate::clerks;
 use crate::error::Error;
 use crate::request::{Request, Response};
 use crate::session;
-use crate::workplace::{Held, Workplace};
+use crate::workplace::Workplace;
 
 /// Whoever is there answers at once or not at all.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -47,22 +47,29 @@ fn here(place: Workplace, request: Request) -> Result<Response, Error> {
             let answer = session::answer(gate, option, text, &who);
             let top = held.repository.top();
             let clerk = clerks::told(top, &held.dir, &held.journal, &id, engine.run())?;
-            let changed = by_hand(&held, &engine, answer.gate, &clerk.apart())?;
-            let open = engine.run().gate(answer.gate);
             let option = answer.option.clone().unwrap_or_default();
-            let run = engine.run();
-            let refused = open.as_ref().and_then(|it| gate::refusal(&*clerk, it, run, &option));
-            let store = Store::look(held.repository.clone(), &held.dir);
-            let exhibits = Exhibits {
-                clerk: &*clerk,
-                books: engine.books(),
-                journal: &held.journal,
-                store: store.as_ref(),
-            };
-            let more = open.map(|open| gate::more(&exhibits, &open, run)).unwrap_or_default();
-            match refused {
-                Some(refused) => Err(refused),
-                None => engine.answer(answer, &more, changed),
+            let open = engine.run().gate(answer.gate);
+            let refused = engine
+                .refuses(&answer)
+                .or_else(|| gate::refusal(&*clerk, open.as_ref()?, engine.run(), &option));
+            match (open, refused) {
+                (Some(open), None) => {
+                    let store =
+                        Store::open(held.repository.clone(), &held.dir, Settings::default())?;
+                    store.recover()?;
+                    let (run, books) = (engine.run(), engine.books());
+                    let exhibits = Exhibits {
+                        clerk: &*clerk,
+                        books,
+                        journal: &held.journal,
+                        store: Some(&store),
+                    };
+                    let more = gate::more(&exhibits, &open, run);
+                    let apart = clerk.apart();
+                    let changed = gate::by_hand(&store, &open, run, books, &apart, engine.now())?;
+                    engine.answer(answer, &more, changed)
+                }
+                (_, refused) => Err(refused.unwrap_or(Refused::NoSuchGate(answer.gate))),
             }
         }
         Request::Wish { who, wish, .. } => {
@@ -73,19 +80,6 @@ fn here(place: Workplace, request: Request) -> Result<Response, Error> {
     engine.leave(&begun);
     engine.commit(&mut Silent)?;
     Ok(session::respond(taken))
-}
-
-/// What the person who answers has changed in the lane in question.
-fn by_hand(
-    held: &Held,
-    engine: &Engine<'_>,
-    gate: GateId,
-    apart: &[String],
-) -> Result<Option<(Subject, Paper)>, Error> {
-    let Some(gate) = engine.run().gate(gate) else { return Ok(None) };
-    let store = Store::open(held.repository.clone(), &held.dir, Settings::default())?;
-    store.recover()?;
-    Ok(gate::by_hand(&store, &gate, engine.run(), engine.books(), apart, engine.now())?)
 }
 
 /// Nobody looks on.

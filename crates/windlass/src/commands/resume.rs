@@ -25,7 +25,7 @@ A run goes on exactly where its journal says it was. What had been under way is 
 complete, and done again if not; its edits are kept under a ref either way.
 ")]
 pub struct ResumeArgs {
-    /// The run; without one, the only one that is not over
+    /// The run; without one, the only one that is not over, or the last if it is not tidied up
     #[arg(value_name = "RUN")]
     run: Option<String>,
 
@@ -37,7 +37,7 @@ pub struct ResumeArgs {
 pub fn run(args: &ResumeArgs, _out: &mut Output) -> Result<Exit, Error> {
     let place = Workplace::find(Path::new("."))?;
     let held = place.take("windlass resume")?;
-    let known = known::open(&held.journal, args.run.as_deref())?;
+    let known = known::resumable(&held.journal, args.run.as_deref())?;
     let tone = if args.json { Tone::Json } else { Tone::Plain };
     go_on(&held, known, tone)
 }

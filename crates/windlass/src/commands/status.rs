@@ -101,7 +101,7 @@ fn tell(known: &Known, running: bool, out: &mut Output) -> Result<(), Error> {
             "cut off: `windlass resume` goes on".to_owned()
         }
         Standing::Ended(_) if known.is_untidy() && !running => {
-            format!("{}, but cut off at its end: `windlass resume` tidies up", standing(run))
+            format!("{}, and not tidied up yet: `windlass resume` does that", standing(run))
         }
         _ => standing(run).to_owned(),
     };

@@ -190,7 +190,7 @@ fn the_story_of_autopilot_has_everything_in_it() {
     let tally = &told.seen.tally;
     assert_eq!(tally["task-executor 1 1 2"], 1, "a retry");
     assert_eq!(tally["conflict-resolver 2  1"], 1, "a conflict");
-    assert_eq!(tally["task-executor 2 b1 1"], 1, "a finding that is mended: {tally:?}");
+    assert_eq!(tally["task-executor 2 r1-b1 1"], 1, "a finding that is mended: {tally:?}");
     assert_eq!(tally["code-reviewer   2"], 1, "a final review that is mended");
     let decisions = told.seen.decisions.join("\n");
     for decision in ["checkpoint_verified", "approved_plan", "review_fix"] {

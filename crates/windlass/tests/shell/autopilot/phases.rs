@@ -104,11 +104,11 @@ fn checkpoints_of_each_kind_bring_a_person_in() {
 fn verification_that_fails_is_asked_about_and_fixed_with_a_fresh_budget() {
     let mut script = says(
         "role = 'verifier'\nunit = '1'\nattempt = 1",
-        "verdict = 'fail', findings = [{ id = 'v1', title = 'Alpha is not wired in' }]",
+        "verdict = 'fail', findings = [{ id = 'alpha', title = 'Alpha is not wired in' }]",
         &[],
     );
     script += &says(
-        "role = 'task-executor'\nunit = '1'\ntask = 'v1'",
+        "role = 'task-executor'\nunit = '1'\ntask = 'v1-alpha'",
         "verdict = 'done'",
         &[("wired.txt", "good")],
     );
@@ -175,7 +175,7 @@ fn findings_decide_what_is_blocking_and_are_fixed_wherever_they_stand() {
         &[],
     );
     script += &says(
-        "role = 'task-executor'\nunit = '1'\ntask = 'finding-1'",
+        "role = 'task-executor'\nunit = '1'\ntask = 'r1-finding-1'",
         "verdict = 'done'",
         &[("mended.txt", "good")],
     );

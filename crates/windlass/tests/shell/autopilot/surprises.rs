@@ -127,13 +127,14 @@ fn whoever_mends_a_finding_is_told_all_of_it_each_time() {
     assert!(gates.contains("It leaks a.rs:4") && gates.contains("Nobody closes it."), "{gates}");
     let (code, said) = pilot.answer(&["fix"]);
     assert_eq!(code, Some(8), "{said}");
-    assert!(said.contains("task f1: do: done") && said.contains("task f1-2: do: done"), "{said}");
+    assert!(said.contains("task v1-f1: do: done"), "{said}");
+    assert!(said.contains("task v1-f1-2: do: done"), "{said}");
     // Found again, it is another task, not the one that is done.
     let (code, said) = pilot.answer(&["fix"]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("task f1-2-2: do: done"), "{said}");
+    assert!(said.contains("task v2-f1: do: done"), "{said}");
     let log = log(&pilot);
-    let prompt = &log[log.find("Part of it: f1 — It leaks").expect("its prompt")..];
+    let prompt = &log[log.find("Part of it: v1-f1 — It leaks").expect("its prompt")..];
     assert!(prompt[..2_000].contains("It leaks a.rs:4\n"), "{}", &prompt[..2_000]);
     assert!(prompt[..2_000].contains("Nobody closes it."), "{}", &prompt[..2_000]);
 }
@@ -150,7 +151,7 @@ fn a_verifier_without_findings_is_taken_at_its_word() {
     assert!(pilot.run(&["gates"]).1.contains("the door does not close"));
     let (code, said) = pilot.answer(&["fix"]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("task verification: do: done"), "{said}");
+    assert!(said.contains("task v1-verification: do: done"), "{said}");
 }
 
 #[test]
@@ -198,4 +199,73 @@ fn guidance_may_be_a_link_inside_the_project_only() {
     assert!(log.contains("## Guidance: linked\n") && log.contains("Short words."));
     assert!(!log.contains("Guidance: outside") && !log.contains("/etc/passwd"));
     assert!(pilot.run(&["doctor"]).1.contains("not here, and passed over: outside"));
+}
+
+#[test]
+fn a_finding_that_is_called_like_a_task_is_another_task() {
+    let script = says(
+        "role = 'verifier'\nattempt = 1",
+        "verdict = 'fail', findings = [{ id = '1', title = 'It leaks' }]",
+        &[],
+    );
+    let pilot = Pilot::new(SHORT, &script);
+    assert_eq!(pilot.run(&["autopilot", "spec.md"]).0, Some(8));
+    let (code, said) = pilot.answer(&["fix"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("task v1-1: do: done"), "{said}");
+}
+
+/// Two phases that are well by themselves and not together: it was not so when the run began, so it is the run's doing.
+#[test]
+fn what_does_not_go_together_is_found_in_the_end() {
+    // Whatever has landed is red where both are, and only the checks of the run itself are told where they are.
+    let check = "[ ! -e phase-2.txt ] || [ -e final.txt ]\n";
+    let pilot = Pilot::with(crate::pilot::SPEC, "", &[("check.sh", check)]);
+    let (code, said) = pilot.run(&["autopilot", "spec.md"]);
+    assert_eq!(code, Some(8), "the second phase does not pass: {said}");
+    let (code, said) = pilot.answer(&["stop"]);
+    assert_eq!(code, Some(8), "{said}");
+    // Somebody else brings it in.
+    pilot.write("phase-2.txt", "theirs\n");
+    pilot.scratch.git(&["add", "phase-2.txt"]);
+    pilot.scratch.git(&["commit", "-qm", "Theirs"]);
+    let (_, said) = pilot.run(&["skip", "2", "--reason", "done elsewhere"]);
+    let (code, more) = pilot.run(&["resume"]);
+    assert_eq!(code, Some(8), "{said}{more}");
+    let (_, gates) = pilot.run(&["gates"]);
+    assert!(gates.contains("Address blocking findings before completing?"), "{gates}");
+    assert!(gates.contains("`validate` failed"), "{gates}");
+    let (code, said) = pilot.answer(&["fix"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(pilot.scratch.landed()["final.txt"], "good");
+}
+
+#[test]
+fn what_a_person_mended_is_not_lost_when_their_first_answer_is_refused() {
+    let bad =
+        says("role = 'task-executor'\nunit = '1'", "verdict = 'done'", &[("phase-1.txt", "bad")]);
+    let pilot = Pilot::new(SHORT, &bad);
+    assert_eq!(pilot.run(&["autopilot", "spec.md"]).0, Some(8));
+    fs::write(lane(&pilot, "1").join("phase-1.txt"), "good, by hand\n").unwrap();
+    let gate = pilot.scratch.windlass(&["gates", "--json"]).output().unwrap();
+    let gate: Value = serde_json::from_slice(&gate.stdout).unwrap();
+    let gate = gate["gates"][0]["id"].as_str().unwrap();
+    assert_ne!(pilot.run(&["answer", gate, "manul"]).0, Some(0));
+    let (code, said) = pilot.answer(&["manual"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(pilot.scratch.landed()["phase-1.txt"], "good, by hand");
+}
+
+#[test]
+fn what_a_person_mends_where_the_final_review_said_nothing_lands() {
+    let pilot = Pilot::new(
+        SHORT,
+        "[[answer]]\nrole = 'code-reviewer'\nunit = ''\nattempt = 1\nfault = 'silent'\n\n",
+    );
+    let (code, said) = pilot.run(&["autopilot", "spec.md"]);
+    assert_eq!(code, Some(8), "{said}");
+    fs::write(lane(&pilot, "(the run itself)").join("more.txt"), "good\n").unwrap();
+    let (code, said) = pilot.answer(&["retry"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(pilot.scratch.landed()["more.txt"], "good");
 }

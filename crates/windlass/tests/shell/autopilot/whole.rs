@@ -168,7 +168,7 @@ fn guidance_reaches_the_roles_it_is_meant_for() {
             assert!(!prompt.contains(&format!("# Your role: {other}")), "{role}: {prompt}");
         }
     }
-    assert!(prompt("planner").contains("What you may use: read, search. Nothing else."));
+    assert!(prompt("planner").contains("What you may use: read, search, edit. Nothing else."));
     let (_, doctor) = pilot.run(&["doctor"]);
     assert!(doctor.contains("not here, and passed over: nobody-has-this"), "{doctor}");
 }
