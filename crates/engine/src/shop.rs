@@ -167,11 +167,17 @@ impl Shop {
         let pool = self.store.pool()?.into_iter();
         let mut paper = Paper::default();
         for lane in pool.filter_map(|pooled| pooled.lane).filter(|lane| lane.run == self.run) {
-            let landed = run.unit_named(&lane.unit).is_some_and(|unit| unit.landed);
+            let landed = match lane.unit.as_str() {
+                RUN_ITSELF => run.has_landed(),
+                unit => run.unit_named(unit).is_some_and(|unit| unit.landed),
+            };
             let saved = self.store.release(&lane, when(now))?.map(|saved| saved.commit.to_string());
             let unit = Some(lane.unit.as_str()).filter(|unit| *unit != RUN_ITSELF);
-            let held = books.held(unit).filter(|held| books.base(unit) != Some(held));
-            let kept = saved.or_else(|| held.map(str::to_owned)).filter(|_| !landed);
+            let held = match (books.base(unit), books.held(unit)) {
+                (Some(base), Some(held)) if self.differ(base, held)? => Some(held.to_owned()),
+                _ => None,
+            };
+            let kept = saved.or(held).filter(|_| !landed);
             paper.notes.extend(kept.map(|commit| Note::Kept { unit: lane.unit, commit }));
         }
         let desks = self.desks();
@@ -181,6 +187,11 @@ impl Shop {
             }
             _ => Ok(paper),
         }
+    }
+
+    fn differ(&self, one: &str, other: &str) -> Result<bool, Trouble> {
+        let (Ok(one), Ok(other)) = (Oid::parse(one), Oid::parse(other)) else { return Ok(false) };
+        Ok(one != other && !self.store.changes(&one, &other)?.is_empty())
     }
 
     /// A clean checkout of a commit.

@@ -102,6 +102,11 @@ impl Run {
         self.phase
     }
 
+    /// Whether something that was made for the run itself has landed.
+    pub fn has_landed(&self) -> bool {
+        self.landed
+    }
+
     /// How it ended, or how it is going to.
     pub fn outcome(&self) -> Option<RunOutcome> {
         self.outcome

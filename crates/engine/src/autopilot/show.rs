@@ -22,7 +22,7 @@ impl Autopilot {
             "plan" => {
                 let unit = at.unit.as_ref()?;
                 let path = self.session().phase(&unit.0)?.plan_path.clone()?;
-                let text = self.paper(&path)?;
+                let text = self.plan_text(&path)?;
                 Some(format!("{path}\n\n{}", beginning(&text)))
             }
             "skeleton" => {
@@ -56,6 +56,12 @@ impl Autopilot {
         session.papers.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
     }
 
+    /// A plan, without what we put below it to know it again.
+    fn plan_text(&self, path: &str) -> Option<String> {
+        let text = self.paper(path)?;
+        Some(text.split(MARK).next().unwrap_or(&text).trim_end().to_owned())
+    }
+
     fn orientation(&self) -> String {
         format!(
             "Spec: {}\nSession directory: {}\nSession slug: {}\nStarting commit: {}\nRigor level: {}",
@@ -81,7 +87,7 @@ impl Autopilot {
         let child = at.child.as_ref()?;
         let unit = at.unit.as_ref()?;
         let path = self.session().phase(&unit.0)?.plan_path.clone();
-        let plan = path.and_then(|path| self.paper(&path)).map(|text| Plan::parse(&text));
+        let plan = path.and_then(|path| self.plan_text(&path)).map(|text| Plan::parse(&text));
         let task = plan.and_then(|plan| plan.tasks.into_iter().find(|it| *it.id == *child.id));
         if let Some(task) = task {
             return Some(beginning(&task.text));
@@ -183,7 +189,7 @@ impl Autopilot {
         let path = self.session().phase(&at.unit.as_ref()?.0)?.plan_path.clone()?;
         let there = self.files.text(&path).ok()??;
         let plain = |text: &str| text.split(MARK).next().unwrap_or(text).trim().to_owned();
-        (plain(&there) != plain(&self.paper(&path)?)).then(|| {
+        (plain(&there) != self.plan_text(&path)?.trim()).then(|| {
             format!("{path} was edited since it was shown: answer `revise`, then `edited`, and see it again")
         })
     }

@@ -11,6 +11,7 @@ fn a_spec_is_planned_built_verified_reviewed_and_landed_phase_by_phase() {
     let start = pilot.scratch.git(&["rev-parse", "HEAD"]);
     let (code, said) = pilot.run(&["autopilot", "spec.md"]);
     assert_eq!(code, Some(0), "{said}");
+    assert!(!said.contains("is kept"), "nothing is left over: {said}");
     let landed = pilot.scratch.landed();
     assert_eq!((landed["phase-1.txt"].as_str(), landed["phase-2.txt"].as_str()), ("good", "good"));
     assert_eq!(pilot.scratch.git(&["status", "--short"]), "?? .harness/\n?? docs/");
