@@ -88,6 +88,7 @@ fn a_resolver_that_resolves_nothing_is_not_believed() {
     let (pilot, said) =
         conflicting(&says("role = 'conflict-resolver'", "verdict = 'resolved'", &[]));
     assert!(said.contains("it left the marks of a conflict in phase-1.txt"), "{said}");
+    assert!(!said.contains("nothing lands with"), "it comes to no landing: {said}");
     assert_eq!(pilot.scratch.landed()["phase-1.txt"], "theirs");
 }
 
