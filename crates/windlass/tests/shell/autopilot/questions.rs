@@ -2,45 +2,48 @@
 
 use crate::pilot::{HANDOFF, Pilot, SHORT, plans, says};
 
-/// Each question of the seed, for real: how it comes about, what it shows, and where each answer leads. Stopping leaves
-/// it open: whoever starts again is asked the same.
-#[test]
-fn each_question_shows_what_it_is_about_and_leads_where_it_says() {
-    struct Asked {
-        script: String,
-        flags: &'static [&'static str],
-        /// Questions on the way, and what is answered.
-        before: &'static [&'static str],
-        question: &'static str,
-        shows: &'static [&'static str],
-        /// An answer, and the exit code and what is said or asked then.
-        answers: &'static [(&'static [&'static str], i32, &'static str)],
-    }
-    let silent = |who: &str| format!("[[answer]]\n{who}\nfault = 'silent'\n\n");
-    let verifier = says(
-        "role = 'verifier'",
-        "verdict = 'fail', findings = [{ id = 'f1', title = 'nothing is wired in', file = 'a.rs', line = 3 }]",
-        &[],
-    );
-    let reviewer = says(
-        "role = 'code-reviewer'\nunit = '1'",
-        "verdict = 'blocking', blocking_count = 1, warning_count = 0, note_count = 0, \
+mod slow {
+    use super::*;
+
+    /// Each question of the seed, for real: how it comes about, what it shows, and where each answer leads. Stopping leaves
+    /// it open: whoever starts again is asked the same.
+    #[test]
+    fn each_question_shows_what_it_is_about_and_leads_where_it_says() {
+        struct Asked {
+            script: String,
+            flags: &'static [&'static str],
+            /// Questions on the way, and what is answered.
+            before: &'static [&'static str],
+            question: &'static str,
+            shows: &'static [&'static str],
+            /// An answer, and the exit code and what is said or asked then.
+            answers: &'static [(&'static [&'static str], i32, &'static str)],
+        }
+        let silent = |who: &str| format!("[[answer]]\n{who}\nfault = 'silent'\n\n");
+        let verifier = says(
+            "role = 'verifier'",
+            "verdict = 'fail', findings = [{ id = 'f1', title = 'nothing is wired in', file = 'a.rs', line = 3 }]",
+            &[],
+        );
+        let reviewer = says(
+            "role = 'code-reviewer'\nunit = '1'",
+            "verdict = 'blocking', blocking_count = 1, warning_count = 0, note_count = 0, \
          findings = [{ severity = 'blocking', title = 'a race', file = 'b.rs', line = 9 }]",
-        &[],
-    );
-    let last_reviewer = reviewer.replace("unit = '1'\n", "");
-    let marked = plans("1", "### Task 1: See [checkpoint:human-verify]\nWrite alpha.", HANDOFF);
-    let seen = says(
-        "role = 'task-executor'\nunit = '1'",
-        "verdict = 'done', summary = 'wrote alpha'",
-        &[("phase-1.txt", "good")],
-    );
-    let bad = says(
-        "role = 'task-executor'\nunit = '1'",
-        "verdict = 'failed', summary = 'tried hard'",
-        &[("phase-1.txt", "good")],
-    );
-    let table = [
+            &[],
+        );
+        let last_reviewer = reviewer.replace("unit = '1'\n", "");
+        let marked = plans("1", "### Task 1: See [checkpoint:human-verify]\nWrite alpha.", HANDOFF);
+        let seen = says(
+            "role = 'task-executor'\nunit = '1'",
+            "verdict = 'done', summary = 'wrote alpha'",
+            &[("phase-1.txt", "good")],
+        );
+        let bad = says(
+            "role = 'task-executor'\nunit = '1'",
+            "verdict = 'failed', summary = 'tried hard'",
+            &[("phase-1.txt", "good")],
+        );
+        let table = [
         Asked {
             script: says("role = 'planner'", "verdict = 'planned'", &[]),
             flags: &[],
@@ -140,30 +143,32 @@ fn each_question_shows_what_it_is_about_and_leads_where_it_says() {
             ],
         },
     ];
-    for case in table {
-        let pilot = Pilot::new(SHORT, &case.script);
-        let args: Vec<&str> = ["autopilot", "spec.md"].iter().chain(case.flags).copied().collect();
-        let (mut code, mut said) = pilot.run(&args);
-        for answer in case.before {
-            (code, said) = pilot.answer(&[answer]);
-        }
-        assert_eq!(code, Some(8), "{}: {said}", case.question);
-        let (_, gates) = pilot.run(&["gates"]);
-        assert!(gates.contains(case.question), "{}: {gates}", case.question);
-        for shown in case.shows {
-            assert!(gates.contains(shown), "{}: {shown}: {gates}", case.question);
-        }
-        // Stopped on record, and asked the same as soon as somebody goes on.
-        let stopped = pilot.answer(&["stop"]);
-        assert_eq!(stopped.0, Some(8), "{}: {}", case.question, stopped.1);
-        assert!(pilot.run(&["gates"]).1.contains(case.question), "{}", case.question);
-        for (words, want, then) in case.answers {
-            let now = pilot.answer(words);
-            assert_eq!(now.0, Some(*want), "{} {words:?}: {}", case.question, now.1);
+        for case in table {
+            let pilot = Pilot::new(SHORT, &case.script);
+            let args: Vec<&str> =
+                ["autopilot", "spec.md"].iter().chain(case.flags).copied().collect();
+            let (mut code, mut said) = pilot.run(&args);
+            for answer in case.before {
+                (code, said) = pilot.answer(&[answer]);
+            }
+            assert_eq!(code, Some(8), "{}: {said}", case.question);
             let (_, gates) = pilot.run(&["gates"]);
-            let decisions = pilot.decisions().join(" ");
-            let found = gates.contains(then) || decisions.contains(then);
-            assert!(found, "{} {words:?}: {gates} {decisions}", case.question);
+            assert!(gates.contains(case.question), "{}: {gates}", case.question);
+            for shown in case.shows {
+                assert!(gates.contains(shown), "{}: {shown}: {gates}", case.question);
+            }
+            // Stopped on record, and asked the same as soon as somebody goes on.
+            let stopped = pilot.answer(&["stop"]);
+            assert_eq!(stopped.0, Some(8), "{}: {}", case.question, stopped.1);
+            assert!(pilot.run(&["gates"]).1.contains(case.question), "{}", case.question);
+            for (words, want, then) in case.answers {
+                let now = pilot.answer(words);
+                assert_eq!(now.0, Some(*want), "{} {words:?}: {}", case.question, now.1);
+                let (_, gates) = pilot.run(&["gates"]);
+                let decisions = pilot.decisions().join(" ");
+                let found = gates.contains(then) || decisions.contains(then);
+                assert!(found, "{} {words:?}: {gates} {decisions}", case.question);
+            }
         }
     }
 }
