@@ -396,23 +396,28 @@ impl Gate<'_> {
     }
 }
 
+/// Starts a run, kills it while its first agent waits, starts it again, and says how long it took to the next agent.
+fn killed_and_resumed(scratch: &Scratch, mut start: Command, mut again: Command) -> f64 {
+    let gate = Gate::new(scratch);
+    let mut run = start.spawn().unwrap();
+    gate.wait_for(1, &mut run);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    fs::remove_file(scratch.dir.path().join("at the gate")).unwrap();
+    let from = now_us();
+    let mut run = again.spawn().unwrap();
+    let began = gate.wait_for(1, &mut run);
+    gate.open();
+    assert_eq!(run.wait().unwrap().code(), Some(0));
+    began.saturating_sub(from) as f64 / 1e3
+}
+
 /// From `windlass resume` after a kill to the first agent.
 fn resumes() {
     let (mut floors, mut found) = (Vec::new(), Vec::new());
     for _ in 0..TURNS * 2 {
         let scratch = Scratch::new(&flow(1, 1, ASK), 1);
-        let gate = Gate::new(&scratch);
-        let mut run = scratch.run().spawn().unwrap();
-        gate.wait_for(1, &mut run);
-        run.kill().unwrap();
-        run.wait().unwrap();
-        fs::remove_file(scratch.dir.path().join("at the gate")).unwrap();
-        let from = now_us();
-        let mut again = scratch.windlass(&["resume"]).spawn().unwrap();
-        let began = gate.wait_for(1, &mut again);
-        found.push(began.saturating_sub(from) as f64 / 1e3);
-        gate.open();
-        assert_eq!(again.wait().unwrap().code(), Some(0));
+        found.push(killed_and_resumed(&scratch, scratch.run(), scratch.windlass(&["resume"])));
         scratch.stamps();
         let from = now_us();
         ask(scratch.dir.path());
@@ -471,17 +476,8 @@ fn phases() {
     let mut found = Vec::new();
     for _ in 0..TURNS * 2 {
         let scratch = Scratch::piloted(3);
-        let gate = Gate::new(&scratch);
-        let mut run = scratch.autopilot().spawn().unwrap();
-        gate.wait_for(1, &mut run);
-        run.kill().unwrap();
-        run.wait().unwrap();
-        fs::remove_file(scratch.dir.path().join("at the gate")).unwrap();
-        let from = now_us();
-        let mut again = scratch.windlass(&["autopilot"]).spawn().unwrap();
-        found.push(gate.wait_for(1, &mut again).saturating_sub(from) as f64 / 1e3);
-        gate.open();
-        assert_eq!(again.wait().unwrap().code(), Some(0));
+        let again = scratch.windlass(&["autopilot"]);
+        found.push(killed_and_resumed(&scratch, scratch.autopilot(), again));
     }
     println!(
         "| 5 | `kill -9`, then `autopilot` again, to the first agent | – | {:.1} | – | ≤ 25 ms |",

@@ -29,35 +29,20 @@ pub const WORKFLOWS: [BuiltIn; 5] = [
 pub const CATALOGUE: BuiltIn =
     BuiltIn { name: "catalogue", text: include_str!("../../../workflows/catalogue.toml") };
 
-macro_rules! role {
-    ($name:literal) => {
-        ($name, include_str!(concat!("../../../roles/", $name, ".md")))
+/// Markdown of a directory at the top, by name.
+macro_rules! markdown {
+    ($dir:literal: $($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("../../../", $dir, "/", $name, ".md")))),*]
     };
 }
 
 /// The roles that come with the program, by name; a project's own count instead.
-pub const ROLES: [(&str, &str); 6] = [
-    role!("code-reviewer"),
-    role!("conflict-resolver"),
-    role!("plan-skeleton"),
-    role!("planner"),
-    role!("task-executor"),
-    role!("verifier"),
-];
-
-macro_rules! skill {
-    ($name:literal) => {
-        ($name, include_str!(concat!("../../../skills/", $name, ".md")))
-    };
-}
+pub const ROLES: [(&str, &str); 6] = markdown!("roles":
+    "code-reviewer", "conflict-resolver", "plan-skeleton", "planner", "task-executor", "verifier");
 
 /// The guidance that comes with the program, by name; a project's own counts instead.
-pub const SKILLS: [(&str, &str); 4] = [
-    skill!("harness-code-review"),
-    skill!("harness-execution"),
-    skill!("harness-planning"),
-    skill!("harness-verification"),
-];
+pub const SKILLS: [(&str, &str); 4] = markdown!("skills":
+    "harness-code-review", "harness-execution", "harness-planning", "harness-verification");
 
 pub fn find(name: &str) -> Option<BuiltIn> {
     WORKFLOWS.into_iter().find(|workflow| workflow.name == name)
