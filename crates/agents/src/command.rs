@@ -7,29 +7,97 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use windlass_core::run::Reported;
 
-use crate::{Agent, Answer, Ask, Output, Program, environment};
+use crate::{Agent, Answer, Ask, Flaw, Here, Missing, Output, Program, Tier, environment};
+
+/// What the configuration says.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Command")]
+pub struct Settings {
+    /// The program and its arguments.
+    command: Vec<String>,
+    /// What it costs, if nothing.
+    cost: Option<Cost>,
+    /// Variables that it gets from Windlass's own environment, such as its key.
+    #[serde(default)]
+    env: Vec<String>,
+    /// Which model it is to use for roles of a tier (`strong`, `standard`, `fast`); it finds the name in
+    /// `WINDLASS_MODEL`.
+    #[serde(default)]
+    models: BTreeMap<String, String>,
+}
+
+/// What an agent costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Cost {
+    /// Nothing.
+    None,
+}
+
+impl crate::Settings for Settings {
+    fn flaw(&self) -> Option<Flaw> {
+        if self.command.is_empty() {
+            let what = "has an empty command".to_owned();
+            return Some(Flaw { what, at: None, help: None });
+        }
+        let tier = self.models.keys().find(|tier| Tier::named(tier).is_none())?;
+        Some(Flaw {
+            what: format!("has a model for `{tier}`, which is no tier"),
+            at: Some(tier.clone()),
+            help: Some(format!("there are {}", Tier::ALL.map(Tier::name).join(", "))),
+        })
+    }
+
+    fn is_free(&self) -> bool {
+        self.cost == Some(Cost::None)
+    }
+
+    fn handed(&self) -> &[String] {
+        &self.env
+    }
+
+    fn agent(&self, here: &Here<'_>) -> Result<Arc<dyn Agent>, Missing> {
+        let (program, args) =
+            self.command.split_first().map_or(("", &[][..]), |(it, args)| (it, args));
+        let found = (here.which)(program);
+        let models = self.models.iter();
+        Ok(Arc::new(CommandAgent {
+            program: found.ok_or_else(|| Missing::Program { program: program.to_owned() })?,
+            args: args.to_vec(),
+            pass: self.env.clone(),
+            models: models
+                .filter_map(|(tier, it)| Some((Tier::named(tier)?, it.clone())))
+                .collect(),
+            free: self.is_free(),
+        }))
+    }
+}
 
 /// A program of the person's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CommandAgent {
+struct CommandAgent {
     /// What to start.
-    pub program: PathBuf,
+    program: PathBuf,
     /// Its arguments.
-    pub args: Vec<String>,
+    args: Vec<String>,
     /// Variables that it gets from Windlass's own environment.
-    pub pass: Vec<String>,
+    pass: Vec<String>,
     /// Which model is meant by a tier.
-    pub models: BTreeMap<String, String>,
+    models: BTreeMap<Tier, String>,
     /// It costs nothing: what it says nothing about, it has not used.
-    pub free: bool,
+    free: bool,
 }
 
 impl Agent for CommandAgent {
     fn program(&self, ask: &Ask<'_>) -> Program {
-        let model = self.models.get(ask.tier).map(|it| ("WINDLASS_MODEL".to_owned(), it.clone()));
+        let model = self.models.get(&ask.tier).map(|it| ("WINDLASS_MODEL".to_owned(), it.clone()));
         Program {
             program: self.program.clone(),
             args: self.args.clone(),
@@ -71,7 +139,7 @@ mod tests {
             program: "x".into(),
             args: Vec::new(),
             pass: Vec::new(),
-            models: BTreeMap::from([("strong".into(), "the-best".into())]),
+            models: BTreeMap::from([(Tier::Strong, "the-best".into())]),
             free: false,
         }
     }
@@ -81,7 +149,7 @@ mod tests {
             role: "worker",
             reporter,
             tools: &[],
-            tier: "standard",
+            tier: Tier::Standard,
             unit: None,
             task: None,
             writes: &[],
@@ -95,14 +163,14 @@ mod tests {
     #[test]
     fn a_tier_is_the_model_that_the_person_says() {
         let (reporter, tools) = (Reporter::default(), ["read".to_owned(), "run".to_owned()]);
-        let found = |tier: &str, name: &str| {
+        let found = |tier, name: &str| {
             let program = agent().program(&Ask { tier, tools: &tools, ..ask(&reporter) });
             program.env.into_iter().find(|(own, _)| own == name).map(|(_, value)| value)
         };
-        assert_eq!(found("strong", "WINDLASS_MODEL").as_deref(), Some("the-best"));
-        assert_eq!(found("fast", "WINDLASS_MODEL"), None);
-        assert_eq!(found("fast", "WINDLASS_TIER").as_deref(), Some("fast"));
-        assert_eq!(found("fast", "WINDLASS_TOOLS").as_deref(), Some("read,run"));
+        assert_eq!(found(Tier::Strong, "WINDLASS_MODEL").as_deref(), Some("the-best"));
+        assert_eq!(found(Tier::Fast, "WINDLASS_MODEL"), None);
+        assert_eq!(found(Tier::Fast, "WINDLASS_TIER").as_deref(), Some("fast"));
+        assert_eq!(found(Tier::Fast, "WINDLASS_TOOLS").as_deref(), Some("read,run"));
     }
 
     #[test]

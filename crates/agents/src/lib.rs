@@ -1,21 +1,32 @@
 //! Agents: how each kind is asked, and how its answer is read. One file for each kind.
 //!
+//! | question | file |
+//! |---|---|
+//! | which kinds are there? | the list in `kind.rs`; `command.rs`, `scripted.rs` |
+//! | what did an agent come to? | `answer.rs`; where in its output that stands `find.rs`, `first_line.rs` |
+//! | what form has an answer? | `schema.rs` |
+//! | which of several models is meant? | `tier.rs` |
+//!
 //! An agent is a program that is given a prompt and a lane and comes back with an answer. What it is asked is an
 //! [`Ask`]; how that becomes a program to start is a [`Program`]; what came back is an [`Answer`]: a verdict of the
 //! role's own, or a mishap, never a guess. Nothing here starts anything, and no kind knows of another.
 
 mod answer;
-pub mod command;
+mod command;
 mod find;
 mod first_line;
+mod kind;
 mod schema;
 pub mod scripted;
+mod tier;
 
 use std::path::{Path, PathBuf};
 
 pub use answer::{Answer, Came, Output, Stopped};
 pub use find::{gist, last_object, one_line};
+pub use kind::{Flaw, Here, Kind, Missing, Settings};
 pub use schema::schema;
+pub use tier::Tier;
 use windlass_core::lang::Reporter;
 
 /// What an agent is asked.
@@ -27,8 +38,8 @@ pub struct Ask<'a> {
     pub reporter: &'a Reporter,
     /// What it may use; everything, if that is not said.
     pub tools: &'a [String],
-    /// Which of several models suits it: `strong`, `standard` or `fast`.
-    pub tier: &'a str,
+    /// Which of several models suits it.
+    pub tier: Tier,
     /// The unit it is for, if any.
     pub unit: Option<&'a str>,
     /// The part of the unit it is for, if any.
@@ -79,7 +90,7 @@ fn environment(ask: &Ask<'_>) -> Vec<(String, String)> {
         ("WINDLASS_RUN", ask.run.to_owned()),
         ("WINDLASS_SCHEMA", schema(ask.reporter).to_string()),
         ("WINDLASS_TOOLS", ask.tools.join(",")),
-        ("WINDLASS_TIER", ask.tier.to_owned()),
+        ("WINDLASS_TIER", ask.tier.name().to_owned()),
     ];
     let files = ask.writes.iter().map(|(name, path)| (file_variable(name), path.clone()));
     pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(files).collect()

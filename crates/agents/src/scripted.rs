@@ -22,27 +22,49 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Agent, Answer, Ask, Output, Program, environment};
+use crate::{Agent, Answer, Ask, Here, Missing, Output, Program, environment};
+
+/// What the configuration says.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Scripted")]
+pub struct Settings {
+    /// The file, from the top of the repository.
+    script: String,
+}
+
+impl crate::Settings for Settings {
+    fn agent(&self, here: &Here<'_>) -> Result<Arc<dyn Agent>, Missing> {
+        let script = here.top.join(&self.script);
+        match std::fs::metadata(&script) {
+            Ok(_) => Ok(Arc::new(ScriptedAgent { player: here.windlass.to_owned(), script })),
+            Err(source) => Err(Missing::File { path: script, source }),
+        }
+    }
+}
+
+/// The verb of Windlass that acts a script out.
+pub const VERB: &str = "act";
 
 /// An agent that does what a file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScriptedAgent {
-    /// The program that acts it out, with the arguments before the file's name.
-    pub player: (PathBuf, Vec<String>),
+struct ScriptedAgent {
+    /// The program that acts it out.
+    player: PathBuf,
     /// The file.
-    pub script: PathBuf,
+    script: PathBuf,
 }
 
 impl Agent for ScriptedAgent {
     fn program(&self, ask: &Ask<'_>) -> Program {
-        let (program, args) = self.player.clone();
-        let script = self.script.display().to_string();
         Program {
-            program,
-            args: args.into_iter().chain([script]).collect(),
+            program: self.player.clone(),
+            args: vec![VERB.to_owned(), self.script.display().to_string()],
             env: environment(ask),
             pass: Vec::new(),
             stdin: ask.prompt.as_bytes().to_vec(),

@@ -1,7 +1,7 @@
-//! Clerks: what a workflow keeps besides the journal, and how its readers and tells do their work (ADR 6).
+//! What a clerk is: who keeps what a workflow has besides the journal, and does its reading and telling (ADR 6).
 //!
 //! A clerk follows the journal entry by entry and answers questions about the session. Everything that knows a
-//! workflow's files stands in its clerk.
+//! workflow's files stands in its clerk, and clerks have a room of their own (`crates/clerks`).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -68,15 +68,12 @@ pub trait Clerk: Send + Sync {
     /// Brings files up to date with what was entered. What a person should know about it.
     fn flush(&self) -> Vec<String>;
 
-    /// Whether a source of this name can be read.
-    fn reads(&self, name: &str) -> bool;
-
-    /// Looks at a source.
+    /// Looks at a source; `None` if it reads none of this name.
     ///
     /// # Errors
     ///
     /// When it is there and cannot be understood.
-    fn read(&self, name: &str, at: &Situation) -> Result<Reading, SourceError>;
+    fn read(&self, name: &str, at: &Situation) -> Result<Option<Reading>, SourceError>;
 
     /// Tells people and systems.
     ///
@@ -120,12 +117,8 @@ impl Clerk for Nobody {
         Vec::new()
     }
 
-    fn reads(&self, _: &str) -> bool {
-        false
-    }
-
-    fn read(&self, name: &str, _: &Situation) -> Result<Reading, SourceError> {
-        Err(SourceError::Bad { path: name.into(), what: "nothing here reads that".to_owned() })
+    fn read(&self, _: &str, _: &Situation) -> Result<Option<Reading>, SourceError> {
+        Ok(None)
     }
 
     fn tell(&self, name: &str, at: &Situation) -> Result<Told, Trouble> {

@@ -4,16 +4,13 @@
 //! |---|---|
 //! | what does the loop do? | `engine.rs`; what reaches it `message.rs`; its hands `hands.rs` |
 //! | what does each kind of effect do? | `effect/`; what all of them may use `shop.rs`, `setup.rs` |
-//! | what does the journal hold? | `entry.rs`; what the notes add up to `books.rs`; the time `clock.rs` |
+//! | what does the journal hold? | `entry.rs`; what the notes add up to `books.rs`; the time `clock.rs`, `date.rs` |
 //! | what is a person shown? | `gate.rs`; on a landed commit `evidence.rs` |
 //! | what is an agent told? | `role.rs`, `prompt.rs` |
 //! | which commands check a project? | `detect.rs` |
 //! | what does a workflow keep besides? | `clerk.rs`; its papers in lanes `papers.rs` |
-//! | what does autopilot keep? | `autopilot/`; files written from the journal `projection.rs` |
-//! | what does a project remember? | `memory/`; dates `date.rs` |
 //! | what is never written down? | `mask.rs` |
 
-pub mod autopilot;
 pub mod books;
 pub mod clerk;
 pub mod clock;
@@ -24,14 +21,11 @@ mod engine;
 pub mod entry;
 pub mod evidence;
 pub mod exhibit;
-pub mod finding;
 pub mod gate;
 pub mod hands;
 pub mod mask;
-pub mod memory;
 pub mod message;
 pub mod papers;
-pub mod projection;
 pub mod prompt;
 pub mod role;
 pub mod setup;

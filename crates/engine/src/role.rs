@@ -13,6 +13,7 @@
 //! ```
 
 use serde::Deserialize;
+use windlass_agents::Tier;
 
 /// A role as its agent is told of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,33 +36,6 @@ pub struct Role {
 
 /// What a role may use.
 pub const TOOLS: [&str; 5] = ["read", "search", "edit", "run", "web"];
-
-/// Which of an agent's models suits a role.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Tier {
-    /// The best there is.
-    Strong,
-    /// The usual one.
-    #[default]
-    Standard,
-    /// A quick and cheap one.
-    Fast,
-}
-
-impl Tier {
-    /// All of them.
-    pub const ALL: [Tier; 3] = [Tier::Strong, Tier::Standard, Tier::Fast];
-
-    /// As it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            Tier::Strong => "strong",
-            Tier::Standard => "standard",
-            Tier::Fast => "fast",
-        }
-    }
-}
 
 /// Why a role's file cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

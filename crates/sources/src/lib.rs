@@ -1,7 +1,15 @@
-//! Sources: where work comes from. One file for each kind.
+//! Sources: where work comes from. One file for each form that it has.
 //!
 //! A reader looks at a source and comes to one of its verdicts, with facts and lists, as the catalogue says. It changes
-//! nothing.
+//! nothing. Those that any workflow may use stand in [`READERS`]: a file and a line each. The other files here are the
+//! forms of what autopilot's clerk reads.
+//!
+//! | form | file |
+//! |---|---|
+//! | a file of tasks, for any workflow | `tasks.rs` |
+//! | a spec with phases, a plan, a roadmap | `spec.rs`, `plan.rs`, `roadmap.rs`; Markdown in general `markdown.rs` |
+//! | what a task's agent hands over | `handoff.rs` |
+//! | the state of a session | `autopilot.rs` |
 
 pub mod autopilot;
 pub mod handoff;
@@ -9,12 +17,12 @@ mod markdown;
 pub mod plan;
 pub mod roadmap;
 pub mod spec;
-pub mod tasks;
+mod tasks;
 
 pub use markdown::slug;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use windlass_core::{run::Item, value::Value};
 
@@ -27,6 +35,13 @@ pub trait Reader: Send + Sync {
     /// When the source is there but cannot be understood.
     fn read(&self, with: &BTreeMap<String, Value>) -> Result<Reading, SourceError>;
 }
+
+/// Makes a reader for a checkout, given its top.
+pub type Open = fn(&Path) -> Box<dyn Reader>;
+
+/// The readers that any workflow may use, by the name that its stages and its catalogue give them.
+pub const READERS: [(&str, Open); 1] =
+    [("tasks", |top| Box::new(tasks::Tasks { root: top.to_owned() }))];
 
 /// What a reader came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

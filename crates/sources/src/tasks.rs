@@ -22,9 +22,9 @@ use crate::{Reader, Reading, SourceError};
 
 /// Reads a file of tasks: `found` with the list `tasks`, or `empty`.
 #[derive(Clone, Debug)]
-pub struct Tasks {
+pub(crate) struct Tasks {
     /// What relative paths are relative to.
-    pub root: PathBuf,
+    pub(crate) root: PathBuf,
 }
 
 /// The file, when the stage passes no `file` along.

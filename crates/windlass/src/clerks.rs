@@ -1,32 +1,16 @@
-//! Which clerk keeps a run's files, and how it learns what happened before it came.
+//! How a run's clerk learns what happened before it came.
 
 use std::path::Path;
 use std::sync::Arc;
 
+use windlass_clerks::{Desk, clerk};
 use windlass_core::run::{Run, fold};
-use windlass_core::workflow::{Kind, Workflow};
 use windlass_engine::EngineError;
-use windlass_engine::autopilot::Autopilot;
-use windlass_engine::clerk::{Clerk, Nobody};
+use windlass_engine::clerk::Clerk;
 use windlass_engine::entry::Entry;
-use windlass_engine::memory::Files;
 use windlass_journal::{Journal, RunId};
 
 use crate::error::Error;
-
-/// The clerk of a run: known by what its workflow reads.
-pub fn clerk(top: &Path, state: &Path, run: &Run, base: &str) -> Arc<dyn Clerk> {
-    if reads(run.workflow(), "autopilot-session") {
-        Arc::new(Autopilot::new(Files::of(top), state, run, base))
-    } else {
-        Arc::new(Nobody)
-    }
-}
-
-/// Whether somebody reads this for a workflow.
-pub fn reads(flow: &Workflow, reader: &str) -> bool {
-    flow.stages.iter().any(|stage| matches!(&stage.kind, Kind::Read { name } if name == reader))
-}
 
 /// Tells a clerk, and whoever else wants to know, everything that a run's journal holds. A clerk that keeps nothing need
 /// not know, and resuming is quicker.
@@ -83,7 +67,7 @@ pub fn told(
     run: &Run,
 ) -> Result<Arc<dyn Clerk>, Error> {
     let base = Meta::of(journal, id)?.base.unwrap_or_default();
-    let clerk = clerk(top, state, run, &base);
+    let clerk = clerk(&Desk { top, state, base: &base, run });
     feed(&*clerk, journal, id, |_, _| ())?;
     Ok(clerk)
 }
@@ -110,14 +94,4 @@ impl Meta {
     pub fn of(journal: &Journal, id: &RunId) -> Result<Self, Error> {
         Ok(serde_json::from_slice(&journal.run(id)?.meta).unwrap_or_default())
     }
-}
-
-/// The files that roles of a workflow may be held to write.
-pub fn files(flow: &Workflow) -> &'static [&'static str] {
-    if reads(flow, "autopilot-session") { &windlass_engine::autopilot::FILES } else { &[] }
-}
-
-/// Whether some clerk of this workflow reads that.
-pub fn can_read(flow: &Workflow, reader: &str) -> bool {
-    reads(flow, "autopilot-session") && windlass_engine::autopilot::READERS.contains(&reader)
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use windlass_agents::Flaw;
 use windlass_core::path::Below;
 use windlass_core::run::{Caps, Settings, StandingPolicy};
 use windlass_core::workflow::{Kind, Workflow};
-use windlass_engine::role::Tier;
 use windlass_engine::setup::Setup;
 use windlass_engine::skill::Skill;
 
@@ -22,7 +22,7 @@ pub const FILE: &str = "windlass.toml";
 pub struct Config {
     /// Agents by name.
     #[serde(default)]
-    pub agents: BTreeMap<String, AgentConfig>,
+    pub agents: BTreeMap<String, windlass_agents::Kind>,
     /// Which agent plays which role; `default` plays all others.
     #[serde(default)]
     pub roles: BTreeMap<String, String>,
@@ -44,39 +44,6 @@ pub struct Config {
     /// Policies that answer gates, by name.
     #[serde(default)]
     pub policies: BTreeMap<String, PolicyConfig>,
-}
-
-/// An agent.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum AgentConfig {
-    /// A program that reads a prompt and prints a verdict.
-    Command {
-        /// The program and its arguments.
-        command: Vec<String>,
-        /// What it costs, if nothing.
-        cost: Option<Cost>,
-        /// Variables that it gets from Windlass's own environment, such as its key.
-        #[serde(default)]
-        env: Vec<String>,
-        /// Which model it is to use for roles of a tier (`strong`, `standard`, `fast`); it finds the name in
-        /// `WINDLASS_MODEL`.
-        #[serde(default)]
-        models: BTreeMap<String, String>,
-    },
-    /// What a file says.
-    Scripted {
-        /// The file, from the top of the repository.
-        script: String,
-    },
-}
-
-/// What an agent costs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cost {
-    /// Nothing.
-    None,
 }
 
 /// A check's command.
@@ -216,19 +183,10 @@ impl Config {
             }
         }
         for (name, agent) in &self.agents {
-            if matches!(agent, AgentConfig::Command { command, .. } if command.is_empty()) {
-                let message = format!("the agent `{name}` has an empty command");
-                return Err(bad(text, at(name), &message));
-            }
-        }
-        for (name, agent) in &self.agents {
-            let AgentConfig::Command { models, .. } = agent else { continue };
-            let tiers = Tier::ALL.map(Tier::name);
-            if let Some(tier) = models.keys().find(|tier| !tiers.contains(&tier.as_str())) {
-                let message =
-                    format!("the agent `{name}` has a model for `{tier}`, which is no tier");
-                let help = Some(format!("there are {}", tiers.join(", ")));
-                return Err(BadConfig { help, ..bad(text, at(tier), &message) });
+            if let Some(Flaw { what, at: word, help }) = agent.flaw() {
+                let message = format!("the agent `{name}` {what}");
+                let start = at(word.as_ref().unwrap_or(name));
+                return Err(BadConfig { help, ..bad(text, start, &message) });
             }
         }
         for skill in self.skills.values().flatten() {
@@ -278,10 +236,7 @@ impl Config {
             request.dollars.map_or(invocation.request.cost_micros, micros);
         invocation.request.tokens = request.tokens.unwrap_or(invocation.request.tokens);
         invocation.wall_ms = own.minutes.map_or(invocation.wall_ms, ms);
-        let free = |agent: &String| {
-            let agent = self.agents.get(agent);
-            matches!(agent, Some(AgentConfig::Command { cost: Some(Cost::None), .. }))
-        };
+        let free = |agent: &String| self.agents.get(agent).is_some_and(|agent| agent.is_free());
         // A role is without cost if everybody who may play it is: who is named here, or by a stage.
         let unpriced = flow.roles.keys().filter(|role| {
             let named = self.roles.get(*role).or_else(|| self.roles.get(Setup::ANY));

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
+use windlass_clerks::finding;
 use windlass_core::run::Run;
 use windlass_engine::date::instant;
 use windlass_engine::entry::{Check, Entry, Note};
-use windlass_engine::finding;
 use windlass_journal::{Journal, RunId};
 
 use crate::clerks::replay;

@@ -5,6 +5,7 @@ use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
+use windlass_clerks::Desk;
 use windlass_core::lang::Catalogue;
 use windlass_core::run::{
     Answer, GateId, Input, OpenGate, Phase, Recorded, Refused, Run, Standing, Wish,
@@ -78,7 +79,12 @@ fn drive(
     let slips = prepared.slips(engine.run().workflow());
     held.free_lanes(&prepared.store, id)?;
     let base = Meta::of(&held.journal, id)?.base.unwrap_or_default();
-    let clerk = clerks::clerk(held.repository.top(), &held.dir, engine.run(), &base);
+    let clerk = windlass_clerks::clerk(&Desk {
+        top: held.repository.top(),
+        state: &held.dir,
+        base: &base,
+        run: engine.run(),
+    });
     let mut teller = Teller::new(engine.run().workflow().clone());
     clerks::feed(&*clerk, &held.journal, id, |entry, run| drop(teller.tell(entry, run)))?;
     let shop = held.shop(

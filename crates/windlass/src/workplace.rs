@@ -8,9 +8,8 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use windlass_agents::Agent;
-use windlass_agents::command::CommandAgent;
-use windlass_agents::scripted::ScriptedAgent;
+use windlass_agents::{Agent, Here, Missing};
+use windlass_clerks::Office;
 use windlass_core::lang::Catalogue;
 use windlass_core::run::{Phase, Run};
 use windlass_core::workflow::{Kind, Workflow};
@@ -30,11 +29,10 @@ use windlass_journal::{
 };
 use windlass_process::{Ledger, Spawner, ledger};
 use windlass_repo::{Branch, Git, Host, Oid, RepoError, Repository, Settings, Store, When};
-use windlass_sources::{Reader, tasks::Tasks};
+use windlass_sources::READERS;
 
 use crate::builtin;
-use crate::clerks;
-use crate::config::{self, AgentConfig, CheckConfig, Config};
+use crate::config::{self, CheckConfig, Config};
 use crate::error::Error;
 use crate::suggest;
 
@@ -43,9 +41,6 @@ const ROLES: &str = ".windlass/roles";
 
 /// Where skills of the project's own are, the first that has one counts.
 const SKILLS: [&str; 3] = [".windlass/skills", ".agents/skills", ".claude/skills"];
-
-/// What can be read so far.
-const READERS: [&str; 1] = ["tasks"];
 
 /// A disk with less room than this is full.
 const TIGHT: u64 = 1 << 20;
@@ -315,35 +310,14 @@ impl Held {
     }
 
     fn agents(&self, config: &Config) -> Result<BTreeMap<String, Arc<dyn Agent>>, Error> {
-        let mut agents: BTreeMap<String, Arc<dyn Agent>> = BTreeMap::new();
-        for (name, agent) in &config.agents {
-            let agent: Arc<dyn Agent> = match agent {
-                AgentConfig::Command { command, cost, env: pass, models } => {
-                    let env = windlass_process::Env::inherited();
-                    let (program, args) = command.split_first().ok_or(Error::Defect)?;
-                    let found = windlass_process::which(program, &env);
-                    let program = found.ok_or_else(|| Error::NoAgent {
-                        agent: name.clone(),
-                        program: program.clone(),
-                    })?;
-                    let free = *cost == Some(config::Cost::None);
-                    Arc::new(CommandAgent {
-                        program,
-                        args: args.to_vec(),
-                        pass: pass.clone(),
-                        models: models.clone(),
-                        free,
-                    })
-                }
-                AgentConfig::Scripted { script } => {
-                    let player = std::env::current_exe().map_err(Error::Output)?;
-                    let script = self.repository.top().join(script);
-                    if let Err(source) = std::fs::metadata(&script) {
-                        return Err(Error::Unreadable { path: script, source });
-                    }
-                    Arc::new(ScriptedAgent { player: (player, vec!["act".to_owned()]), script })
-                }
-            };
+        let windlass = std::env::current_exe().map_err(Error::Output)?;
+        let here = Here { top: self.repository.top(), windlass: &windlass, which };
+        let mut agents = BTreeMap::new();
+        for (name, settings) in &config.agents {
+            let agent = settings.agent(&here).map_err(|missing| match missing {
+                Missing::Program { program } => Error::NoAgent { agent: name.clone(), program },
+                Missing::File { path, source } => Error::Unreadable { path, source },
+            })?;
             agents.insert(name.clone(), agent);
         }
         Ok(agents)
@@ -352,9 +326,7 @@ impl Held {
     /// What is never written down: what agents are handed, and what lanes get.
     fn mask(&self, config: &Config) -> Mask {
         let handed = |name: &str| {
-            config.agents.values().any(|agent| {
-                matches!(agent, AgentConfig::Command { env, .. } if env.iter().any(|own| own == name))
-            })
+            config.agents.values().any(|agent| agent.handed().iter().any(|own| own == name))
         };
         let variables: Vec<_> = std::env::vars_os().collect();
         let variables = variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
@@ -398,8 +370,8 @@ impl Held {
     ) -> Result<Shop, Error> {
         let Prepared { store, config, target, setup: parts, .. } = prepared;
         let lanes = Mutex::new(LaneTable::of(&store, run)?);
-        let tasks = Tasks { root: self.repository.top().to_owned() };
-        let readers: [(String, Box<dyn Reader>); 1] = [(READERS[0].to_owned(), Box::new(tasks))];
+        let top = self.repository.top();
+        let readers = READERS.iter().map(|(name, open)| ((*name).to_owned(), open(top)));
         let inputs = run.workflow().inputs.iter().zip(0..);
         let inputs = inputs.filter_map(|(input, at)| {
             let value = run.input(windlass_core::workflow::InputIx(at))?;
@@ -430,7 +402,7 @@ impl Held {
             run: run.id().to_owned(),
             inbox,
             clerk,
-            readers: readers.into(),
+            readers: readers.collect(),
             on_base: Mutex::new(books.on_base().clone()),
             lanes,
             stands: Mutex::default(),
@@ -485,10 +457,11 @@ impl Prepared {
     /// Whether a workflow can be done with this: every role has somebody to play it, every source somebody to read it.
     /// Better asked before anything starts than found out in the night.
     pub fn suffices(&self, flow: &Workflow) -> Result<(), Error> {
+        let office = Office::of(flow);
         for stage in &flow.stages {
             if let Kind::Read { name } = &stage.kind
-                && !READERS.contains(&name.as_str())
-                && !clerks::can_read(flow, name)
+                && !READERS.iter().any(|(own, _)| own == name)
+                && !office.is_some_and(|office| office.readers.contains(&name.as_str()))
             {
                 return Err(Error::NoReader { workflow: flow.name.clone(), reader: name.clone() });
             }
@@ -503,7 +476,7 @@ impl Prepared {
         // What is built in is for the workflow it was made for.
         for role in flow.roles.keys().filter(|role| self.setup.own_roles.contains(*role)) {
             let writes = self.setup.roles.get(role).map_or(&[][..], |role| &role.writes);
-            let known = clerks::files(flow);
+            let known = office.map_or(&[][..], |office| office.files);
             if let Some(file) = writes.iter().find(|file| !known.contains(&file.as_str())) {
                 let (role, file) = (role.clone(), file.clone());
                 return Err(Error::NoPlace { workflow: flow.name.clone(), role, file, known });
@@ -539,6 +512,11 @@ impl Files for AtCommit<'_> {
             }
         }
     }
+}
+
+/// A program of the person's, as their shell would find it.
+fn which(program: &str) -> Option<PathBuf> {
+    windlass_process::which(program, &windlass_process::Env::inherited())
 }
 
 /// Where Windlass keeps what it remembers.

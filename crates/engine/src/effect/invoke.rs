@@ -166,7 +166,7 @@ impl Visit<'_> {
             role: self.role,
             reporter: self.reporter,
             tools: &self.played.tools,
-            tier: self.played.tier.name(),
+            tier: self.played.tier,
             unit: self.job.unit(),
             task: self.job.effect.child.as_ref().map(|child| &*child.id),
             writes: &self.writes,

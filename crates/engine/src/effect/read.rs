@@ -9,12 +9,12 @@ use crate::shop::Shop;
 
 pub(super) fn read(shop: &Shop, job: &Job, name: &str) -> Result<Done, Trouble> {
     let reading = match shop.readers.get(name) {
-        Some(reader) => reader.read(&job.effect.with)?,
-        None if shop.clerk.reads(name) => shop.clerk.read(name, &job.situation())?,
-        None => {
-            let what = format!("nothing here reads `{name}`: this workflow cannot be run yet");
-            return Err(Trouble { what });
-        }
+        Some(reader) => Some(reader.read(&job.effect.with)?),
+        None => shop.clerk.read(name, &job.situation())?,
+    };
+    let Some(reading) = reading else {
+        let what = format!("nothing here reads `{name}`: this workflow cannot be run yet");
+        return Err(Trouble { what });
     };
     let mut paper = Paper::default();
     for (path, bytes) in reading.papers {

@@ -185,7 +185,7 @@ fn begin(place: Workplace, spec: String, args: &AutopilotArgs, tone: Tone) -> Re
     let bytes =
         std::fs::read(&path).map_err(|source| Error::Unreadable { path: path.clone(), source })?;
     let text = String::from_utf8_lossy(&bytes);
-    windlass_engine::autopilot::spec(&spec, &text)
+    windlass_clerks::autopilot::spec(&spec, &text)
         .map_err(|flaw| Error::BadSpec(flaw.to_string()))?;
     let roadmap = match &args.flags.roadmap {
         Some(path) => Some(below(&place, path)?),

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use clap::{Args, Subcommand};
 use serde_json::json;
+use windlass_clerks::memory::{Files, learnings};
 use windlass_engine::clock::wall_ms;
 use windlass_engine::date::date;
-use windlass_engine::memory::{Files, learnings};
 
 use crate::error::Error;
 use crate::exit::Exit;

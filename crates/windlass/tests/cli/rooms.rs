@@ -1,5 +1,5 @@
 //! The direction of the rooms: `core`, `process` ← `journal`, `repo`, `agents`, `sources` ←
-//! `engine` ← `windlass`. Code that wants to look the other way does not build for long.
+//! `engine` ← `clerks` ← `windlass`. Code that wants to look the other way does not build for long.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -30,8 +30,20 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "windlass-clerks",
+        &[
+            "windlass-core",
+            "windlass-process",
+            "windlass-journal",
+            "windlass-agents",
+            "windlass-sources",
+            "windlass-engine",
+        ],
+    ),
+    (
         "windlass",
         &[
+            "windlass-clerks",
             "windlass-core",
             "windlass-process",
             "windlass-journal",

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::memory::Files;
-use crate::message::Trouble;
+use windlass_engine::message::Trouble;
 
 /// Writes projections.
 #[derive(Debug)]

@@ -7,28 +7,33 @@ mod stage;
 mod tell;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use windlass_core::run::{Event, Item, Run};
 use windlass_core::value::Value;
+use windlass_engine::clerk::{Blobs, Clerk, Said, Situation, Told};
+use windlass_engine::date::{date, instant};
+use windlass_engine::entry::Entry;
+use windlass_engine::message::Trouble;
+use windlass_engine::shop::lock;
 use windlass_sources::autopilot as format;
 use windlass_sources::{Reading, SourceError, slug};
 
-pub use read::{READERS, spec};
-pub use session::Session;
+pub use read::spec;
+use session::Session;
 
-use crate::clerk::{Blobs, Clerk, Said, Situation, Told};
-use crate::date::{date, instant};
-use crate::entry::Entry;
-use crate::finding;
 use crate::memory::Files;
-use crate::message::Trouble;
 use crate::projection::Projection;
-use crate::shop::lock;
+use crate::{Desk, Office, finding};
 
-/// The files that a role may be held to write.
-pub const FILES: [&str; 2] = ["plan", "handoff.json"];
+/// Runs that read autopilot's session are autopilot's.
+pub(crate) const OFFICE: Office = Office {
+    known_by: "autopilot-session",
+    readers: &read::READERS,
+    files: &["plan", "handoff.json"],
+    open: |desk| Arc::new(Autopilot::new(desk)),
+};
+
 /// Where plans are.
 const PLANS: &str = "docs/plans";
 
@@ -36,7 +41,7 @@ const PLANS: &str = "docs/plans";
 const MARK: &str = "<!-- windlass: ";
 
 /// The clerk of a run of autopilot.
-pub struct Autopilot {
+struct Autopilot {
     files: Files,
     spec: String,
     roadmap: String,
@@ -54,8 +59,8 @@ pub struct Autopilot {
 }
 
 impl Autopilot {
-    /// The clerk of a run in a checkout, which began at a commit. `state` is where Windlass remembers things.
-    pub fn new(files: Files, state: &Path, run: &Run, starting_commit: &str) -> Self {
+    fn new(Desk { top, state, base, run }: &Desk<'_>) -> Self {
+        let files = Files::of(top);
         let input = |name: &str| {
             let inputs = &run.workflow().inputs;
             let at = inputs.iter().position(|input| input.name == name)?;
@@ -70,7 +75,7 @@ impl Autopilot {
             roadmap: text("roadmap"),
             rigor: text("rigor"),
             review_plans: input("review_plans") == Some(Value::Flag(true)),
-            starting_commit: starting_commit.to_owned(),
+            starting_commit: (*base).to_owned(),
             session: Mutex::new(Session::new(
                 input("review_plans") == Some(Value::Flag(true)) || text("rigor") == "thorough",
             )),
@@ -288,11 +293,7 @@ impl Clerk for Autopilot {
         std::mem::take(&mut *lock(&self.said))
     }
 
-    fn reads(&self, name: &str) -> bool {
-        READERS.contains(&name)
-    }
-
-    fn read(&self, name: &str, at: &Situation) -> Result<Reading, SourceError> {
+    fn read(&self, name: &str, at: &Situation) -> Result<Option<Reading>, SourceError> {
         self.look(name, at)
     }
 

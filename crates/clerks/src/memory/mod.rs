@@ -7,9 +7,8 @@ pub mod summary;
 
 use std::path::{Path, PathBuf};
 
+use windlass_engine::message::Trouble;
 use windlass_process::beneath::{Links, Root};
-
-use crate::message::Trouble;
 
 /// Files of a project, in a person's checkout. Nothing outside of it is touched, wherever links lead.
 #[derive(Clone, Debug)]

@@ -7,12 +7,12 @@ use serde_json::{Value as Json, json};
 use windlass_core::run::{EffectId, Ended, Event, FrameId, GateId, Item, Phase as RunPhase, Run};
 use windlass_core::value::Value;
 use windlass_core::workflow::{Go, RunOutcome, Settled};
+use windlass_engine::clerk::Blobs;
+use windlass_engine::date::instant;
+use windlass_engine::entry::{Check, Entry, Note};
 
 use super::tell::SET_TO;
 use super::{PLANS, stage};
-use crate::clerk::Blobs;
-use crate::date::instant;
-use crate::entry::{Check, Entry, Note};
 use crate::finding;
 
 /// So many tasks are a plan that a person looks at.

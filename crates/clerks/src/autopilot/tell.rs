@@ -2,6 +2,9 @@
 //! once.
 
 use windlass_core::value::Value;
+use windlass_engine::clerk::{Situation, Told};
+use windlass_engine::date::{date, instant};
+use windlass_engine::message::Trouble;
 use windlass_sources::handoff::{FinalReview, Handoff};
 use windlass_sources::roadmap::{Roadmap, Status};
 use windlass_sources::slug;
@@ -9,10 +12,7 @@ use windlass_sources::spec::Spec;
 
 use super::session::Phase;
 use super::{Autopilot, stage};
-use crate::clerk::{Situation, Told};
-use crate::date::{date, instant};
 use crate::memory::{failures, learnings, summary::Summary};
-use crate::message::Trouble;
 
 /// What files call us.
 const SKILL: &str = "harness-autopilot";

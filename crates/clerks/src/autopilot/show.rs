@@ -1,12 +1,12 @@
 //! What roles and people are shown of a session.
 
+use windlass_engine::clerk::Situation;
 use windlass_sources::plan::Plan;
 use windlass_sources::slug;
 use windlass_sources::spec::Spec;
 
 use super::session::{MINUTES_A_TASK, Phase, TASK_THRESHOLD};
 use super::{Autopilot, MARK, stage};
-use crate::clerk::Situation;
 use crate::finding;
 use crate::memory::{failures, learnings};
 

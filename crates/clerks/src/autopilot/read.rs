@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use windlass_core::run::Item;
 use windlass_core::value::Value;
+use windlass_engine::clerk::Situation;
+use windlass_engine::shop::lock;
 use windlass_sources::autopilot::{BadState, State};
 use windlass_sources::handoff::Handoff;
 use windlass_sources::plan::Plan;
@@ -12,9 +14,7 @@ use windlass_sources::spec::Spec;
 use windlass_sources::{Reading, SourceError, slug};
 
 use super::{Autopilot, MARK, PLANS, stage};
-use crate::clerk::Situation;
 use crate::memory::{failures, learnings};
-use crate::shop::lock;
 
 /// What it can read.
 pub const READERS: [&str; 6] =
@@ -41,16 +41,18 @@ pub fn spec(path: &str, text: &str) -> Result<Spec, SourceError> {
 }
 
 impl Autopilot {
-    pub(super) fn look(&self, name: &str, at: &Situation) -> Result<Reading, SourceError> {
-        match name {
+    pub(super) fn look(&self, name: &str, at: &Situation) -> Result<Option<Reading>, SourceError> {
+        let reading = match name {
             "autopilot-session" => self.earlier(),
             "spec" if at.stage == stage::REORDER => self.reordered(),
             "spec" => self.spec_phases(),
             "roadmap" => self.roadmap_phases(),
             "working-context" => self.context(),
             "session-summary" => self.papers_of("found", "missing", &[self.in_dir("summary.md")]),
-            _ => self.plan(at),
-        }
+            "phase-plan" => self.plan(at),
+            _ => return Ok(None),
+        };
+        reading.map(Some)
     }
 
     /// A file of the checkout.

@@ -1,0 +1,70 @@
+//! Clerks: what each workflow keeps besides the journal. One module for each workflow that keeps something.
+//!
+//! The engine knows what a clerk is (`windlass_engine::clerk`, ADR 6) and no clerk by name. Which workflows have one is
+//! the list below: a line for each.
+//!
+//! | question | file |
+//! |---|---|
+//! | what does autopilot keep? | `autopilot/` |
+//! | what does a project remember? | `memory/` |
+//! | how are files written from the journal? | `projection.rs` |
+//! | what did a role find? | `finding.rs` |
+
+pub mod autopilot;
+pub mod finding;
+pub mod memory;
+mod projection;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use windlass_core::run::Run;
+use windlass_core::workflow::{Kind, Workflow};
+use windlass_engine::clerk::{Clerk, Nobody};
+
+/// All of them.
+const OFFICES: [Office; 1] = [autopilot::OFFICE];
+
+/// A kind of clerk.
+#[derive(Clone, Copy, Debug)]
+pub struct Office {
+    /// What only its own workflows read: by this a workflow is known, so that a copy of a built-in one has its clerk.
+    pub known_by: &'static str,
+    /// What it can read.
+    pub readers: &'static [&'static str],
+    /// The files that roles may be held to write.
+    pub files: &'static [&'static str],
+    /// Makes the clerk of a run.
+    open: fn(&Desk<'_>) -> Arc<dyn Clerk>,
+}
+
+/// Where a clerk works.
+#[derive(Clone, Copy, Debug)]
+pub struct Desk<'a> {
+    /// The top of the person's checkout.
+    pub top: &'a Path,
+    /// Where Windlass remembers things.
+    pub state: &'a Path,
+    /// The commit that the run began at.
+    pub base: &'a str,
+    /// The run.
+    pub run: &'a Run,
+}
+
+impl Office {
+    /// Whose a workflow is.
+    pub fn of(flow: &Workflow) -> Option<&'static Office> {
+        OFFICES.iter().find(|office| {
+            let mut kinds = flow.stages.iter().map(|stage| &stage.kind);
+            kinds.any(|kind| matches!(kind, Kind::Read { name } if name == office.known_by))
+        })
+    }
+}
+
+/// The clerk of a run: nobody, if its workflow keeps nothing.
+pub fn clerk(desk: &Desk<'_>) -> Arc<dyn Clerk> {
+    match Office::of(desk.run.workflow()) {
+        Some(office) => (office.open)(desk),
+        None => Arc::new(Nobody),
+    }
+}
