@@ -24,8 +24,6 @@ pub struct Books {
     turned: BTreeMap<EffectId, (String, String)>,
     /// Where each landing went.
     landings: Vec<Landed>,
-    /// Effects whose agent has been asked and has not answered yet: the role and the agent.
-    asked: BTreeMap<EffectId, (String, String)>,
     /// Effects that are wanted and that nobody has begun.
     left: BTreeSet<EffectId>,
     /// Files of each unit's lane that were left with both sides in them.
@@ -107,14 +105,23 @@ impl Books {
                 let own = self.parts.iter_mut().filter(|((of, _), _)| of == unit);
                 own.for_each(|(_, part)| part.since = Some(base.clone()));
             }
-            Note::Asked { effect, unit, task, role, agent, .. } => {
-                self.asked.insert(*effect, (role.clone(), agent.clone()));
+            Note::Asked { unit, task, .. } => {
                 let held = self.held.get(unit).cloned();
                 let part = self.parts.entry((unit.clone(), task.clone())).or_default();
                 part.since = part.since.take().or(held);
             }
-            Note::Answered { effect, unit, task, stage, came, remarks, stdout, commit, .. } => {
-                let (role, agent) = self.asked.remove(effect).unwrap_or_default();
+            Note::Answered {
+                unit,
+                task,
+                stage,
+                role,
+                agent,
+                came,
+                remarks,
+                stdout,
+                commit,
+                ..
+            } => {
                 if let Some(commit) = commit {
                     self.held.insert(unit.clone(), commit.clone());
                 }
@@ -122,8 +129,8 @@ impl Books {
                 part.said = Some(stdout.clone());
                 part.remarks.clone_from(remarks);
                 let attempt = Attempt {
-                    role,
-                    agent,
+                    role: role.clone(),
+                    agent: agent.clone(),
                     came: came.clone(),
                     remarks: remarks.clone(),
                     stdout: stdout.clone(),
@@ -165,14 +172,15 @@ impl Books {
                 let (unit, commit, waits) = (unit.clone(), commit.clone(), waits.clone());
                 self.landings.push(Landed { unit, commit, waits });
             }
-            Note::Lost { effect, .. } => {
-                self.asked.remove(effect);
-            }
             Note::Tidied => self.tidy = true,
             Note::Left { effects } => self.left.extend(effects),
             // Whoever takes the run up begins all that is wanted.
             Note::TakenUp { .. } => self.left.clear(),
-            Note::Told { .. } | Note::Shown { .. } | Note::Kept { .. } | Note::Paper { .. } => {}
+            Note::Lost { .. }
+            | Note::Told { .. }
+            | Note::Shown { .. }
+            | Note::Kept { .. }
+            | Note::Paper { .. } => {}
         }
     }
 
@@ -255,5 +263,35 @@ impl Books {
     pub fn waiting(&self) -> impl Iterator<Item = (Option<&str>, &str, &str)> {
         let waiting = self.landings.iter().filter_map(|it| Some((it, it.waits.as_deref()?)));
         waiting.map(|(it, command)| (it.unit.as_deref(), it.commit.as_str(), command))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_says_by_itself_who_gave_it() {
+        // Whoever was cut off between an answer and the note that somebody was asked has the answer alone.
+        let mut books = Books::default();
+        books.enter(&Note::Answered {
+            effect: EffectId(7),
+            unit: Some("a".into()),
+            task: None,
+            stage: "review".into(),
+            role: "reviewer".into(),
+            agent: "somebody".into(),
+            attempt: 1,
+            prompt: "p".into(),
+            came: "clear".into(),
+            ended: "exited with 0".into(),
+            stdout: "o".into(),
+            stderr: "e".into(),
+            remarks: Vec::new(),
+            commit: None,
+            files: Vec::new(),
+        });
+        let attempt = &books.attempts(Some("a"), None, "review")[0];
+        assert_eq!((attempt.role.as_str(), attempt.agent.as_str()), ("reviewer", "somebody"));
     }
 }

@@ -76,6 +76,14 @@ pub enum Note {
         task: Option<String>,
         /// The stage.
         stage: String,
+        /// The role that was played.
+        role: String,
+        /// Who played it.
+        agent: String,
+        /// The how-manieth attempt at this stage it was, from 1.
+        attempt: u32,
+        /// What it was asked: whoever was cut off before that was on record has it here.
+        prompt: String,
         /// What it came to.
         came: String,
         /// How its process ended.

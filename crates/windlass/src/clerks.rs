@@ -12,21 +12,14 @@ use windlass_journal::{Journal, RunId};
 
 use crate::error::Error;
 
-/// Tells a clerk, and whoever else wants to know, everything that a run's journal holds. A clerk that keeps nothing need
-/// not know, and resuming is quicker.
-pub fn feed(
-    clerk: &dyn Clerk,
-    journal: &Journal,
-    id: &RunId,
-    mut other: impl FnMut(&Entry, &Run),
-) -> Result<(), Error> {
+/// Tells a clerk everything that a run's journal holds. One that keeps nothing need not know, and resuming is quicker.
+pub fn feed(clerk: &dyn Clerk, journal: &Journal, id: &RunId) -> Result<(), Error> {
     if clerk.apart().is_empty() {
         return Ok(());
     }
     let blobs = |digest: &str| journal.get(digest.parse().ok()?).ok();
     replay(journal, id, |entry, run| {
         clerk.entry(entry, run, &blobs);
-        other(entry, run);
         Ok(())
     })?;
     clerk.caught_up();
@@ -68,7 +61,7 @@ pub fn told(
 ) -> Result<Arc<dyn Clerk>, Error> {
     let base = Meta::of(journal, id)?.base.unwrap_or_default();
     let clerk = clerk(&Desk { top, state, base: &base, run });
-    feed(&*clerk, journal, id, |_, _| ())?;
+    feed(&*clerk, journal, id)?;
     Ok(clerk)
 }
 

@@ -40,14 +40,7 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// `teller` has been told what happened before.
-    pub fn new(
-        run: &Run,
-        teller: Teller,
-        target: &str,
-        tone: Tone,
-        answers: Option<Sender<Message>>,
-    ) -> Self {
+    pub fn new(run: &Run, target: &str, tone: Tone, answers: Option<Sender<Message>>) -> Self {
         Terminal {
             run: run.id().to_owned(),
             target: target.to_owned(),
@@ -55,7 +48,7 @@ impl Terminal {
             answers,
             asked: Arc::default(),
             reads: false,
-            teller,
+            teller: Teller::of(run),
             live: Live::new(tone == Tone::Plain),
         }
     }

@@ -1,6 +1,5 @@
 //! A report of a run: what became of each unit and on what evidence, who decided what, what it cost.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -275,19 +274,13 @@ impl Unit {
 /// What is remembered while a journal is gone through.
 struct Telling {
     teller: Teller,
-    asked: BTreeMap<u64, (String, String, u32)>,
     began: Option<i64>,
     last: Option<i64>,
 }
 
 impl Telling {
     fn new(run: &Run) -> Self {
-        Telling {
-            teller: Teller::new(run.workflow().clone()),
-            asked: BTreeMap::new(),
-            began: None,
-            last: None,
-        }
+        Telling { teller: Teller::new(run.workflow().clone()), began: None, last: None }
     }
 
     fn enter(&mut self, entry: &Entry, run: &Run, journal: &Journal, report: &mut Report) {
@@ -312,21 +305,28 @@ impl Telling {
     fn note(&mut self, note: &Note, journal: &Journal, report: &mut Report) {
         match note {
             Note::TakenUp { target, .. } => report.branch.clone_from(target),
-            Note::Asked { effect, role, agent, attempt, .. } => {
-                self.asked.insert(effect.0, (role.clone(), agent.clone(), *attempt));
-            }
-            Note::Answered { effect, unit, task, stage, came, remarks, files, stdout, .. } => {
+            Note::Answered {
+                unit,
+                task,
+                stage,
+                role,
+                agent,
+                attempt,
+                came,
+                remarks,
+                files,
+                stdout,
+                ..
+            } => {
                 let said =
                     stdout.parse().ok().and_then(|id| journal.get(id).ok()).unwrap_or_default();
                 let said = String::from_utf8_lossy(&said);
-                let asked = self.asked.remove(&effect.0).unwrap_or_default();
-                let (role, agent, attempt) = asked;
                 report.unit(unit.as_deref()).invocations.push(Invocation {
                     task: task.clone(),
                     stage: stage.clone(),
-                    role,
-                    agent,
-                    attempt,
+                    role: role.clone(),
+                    agent: agent.clone(),
+                    attempt: *attempt,
                     came: came.clone(),
                     remarks: remarks.clone(),
                     files: files.len(),

@@ -23,7 +23,6 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::{Terminal, Tone};
 use crate::request::{Request, Response};
-use crate::telling::Teller;
 use crate::workplace::{Held, Prepared};
 
 /// How a session begins.
@@ -85,8 +84,7 @@ fn drive(
         base: &base,
         run: engine.run(),
     });
-    let mut teller = Teller::new(engine.run().workflow().clone());
-    clerks::feed(&*clerk, &held.journal, id, |entry, run| drop(teller.tell(entry, run)))?;
+    clerks::feed(&*clerk, &held.journal, id)?;
     let shop = held.shop(
         prepared,
         engine.run(),
@@ -101,8 +99,7 @@ fn drive(
     let server = serve(held, id, sender.clone())?;
     interrupts(sender.clone())?;
     let interactive = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    let mut face =
-        Terminal::new(engine.run(), teller, &target, tone, interactive.then_some(sender));
+    let mut face = Terminal::new(engine.run(), &target, tone, interactive.then_some(sender));
     face.begins(engine.run());
     for slip in slips {
         face.says(&slip);

@@ -4,8 +4,8 @@
 //! The journal is folded once more beside the telling, because what an event means to a reader (the
 //! options of a gate, the most that a counter may reach) is known to the run and not to the event.
 
-mod books;
 mod step;
+mod whereabouts;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,9 +17,9 @@ use windlass_core::run::{
 use windlass_core::value::Value;
 use windlass_core::workflow::{Counter, Kind, Stage, StageIx, Workflow};
 
-pub use self::books::Books;
 pub use self::step::why;
 pub use self::step::{Adds, Answer, Counted, MovedStep, OptionStep, Place, Step, What};
+pub use self::whereabouts::Whereabouts;
 use crate::render::view::{Goal, asks_again};
 use crate::render::{expr_text, scope_text};
 
@@ -49,7 +49,7 @@ impl Story {
             flow,
             before: run.clone(),
             run,
-            books: Books::new(flow.clone()),
+            whereabouts: Whereabouts::new(flow.clone()),
             story: Self::default(),
         };
         teller.tell(first);
@@ -68,13 +68,13 @@ struct Teller<'a> {
     /// As it is after the event that is told, and as it was before.
     run: Run,
     before: Run,
-    books: Books,
+    whereabouts: Whereabouts,
     story: Story,
 }
 
 impl Teller<'_> {
     fn tell(&mut self, recorded: &Recorded) {
-        self.books.enter(&self.run, &recorded.event);
+        self.whereabouts.enter(&self.run, &recorded.event);
         if let Some((place, what)) = self.meaning(&recorded.event) {
             self.story.steps.push(Step { seq: recorded.seq, place, what });
         }
@@ -91,17 +91,17 @@ impl Teller<'_> {
                 Some((Place::RUN, What::Started { inputs }))
             }
             Event::UnitStarted { frame, lane, .. } => {
-                Some((self.books.place(*frame), What::UnitStarted { lane: *lane }))
+                Some((self.whereabouts.place(*frame), What::UnitStarted { lane: *lane }))
             }
             Event::UnitSettled { unit, how, because, by } => {
-                let id = |ix| self.books.unit_id(&self.run, ix);
+                let id = |ix| self.whereabouts.unit_id(&self.run, ix);
                 let place = Place { unit: id(*unit), ..Place::named("unit") };
                 let because = because.and_then(id);
                 let reason = by.as_ref().map(|by| format!("{}: {}", by.who, by.reason));
                 Some((place, What::UnitSettled { how: how.name(), because, reason }))
             }
             Event::FinaleOpened { frame, outcome } => {
-                Some((self.books.place(*frame), What::Finale { outcome: outcome.name() }))
+                Some((self.whereabouts.place(*frame), What::Finale { outcome: outcome.name() }))
             }
             Event::Ended { outcome } => {
                 let (outcome, exit_code) = (outcome.name(), outcome.exit_code());
@@ -113,17 +113,20 @@ impl Teller<'_> {
             | Event::Asked { frame, .. }
             | Event::Held { frame, .. }
             | Event::Resumed { frame } => {
-                Some((self.books.place(*frame), self.at_a_stage(*frame, event)?))
+                Some((self.whereabouts.place(*frame), self.at_a_stage(*frame, event)?))
             }
-            Event::Moved(moved) => Some((self.books.place(moved.frame), self.moved(moved))),
+            Event::Moved(moved) => Some((self.whereabouts.place(moved.frame), self.moved(moved))),
             Event::Reported(ending) => {
-                let (frame, stage) = self.books.landed(ending.effect)?;
+                let (frame, stage) = self.whereabouts.landed(ending.effect)?;
                 self.tally(stage);
                 let note = trouble(&ending.ended, ending.fault.as_deref())?;
-                Some((self.books.place(frame), What::Trouble { stage: self.name(stage), note }))
+                Some((
+                    self.whereabouts.place(frame),
+                    What::Trouble { stage: self.name(stage), note },
+                ))
             }
             Event::Answered { gate, .. } => {
-                let stage = self.books.stage(self.books.asker(*gate)?)?;
+                let stage = self.whereabouts.stage(self.whereabouts.asker(*gate)?)?;
                 self.story.answers += 1;
                 *self.story.used.entry(self.name(stage)).or_default() += 1;
                 None
@@ -134,7 +137,7 @@ impl Teller<'_> {
 
     /// What happened at a frame's stage, other than a move.
     fn at_a_stage(&self, frame: FrameId, event: &Event) -> Option<What> {
-        let here = self.books.stage(frame);
+        let here = self.whereabouts.stage(frame);
         match event {
             Event::Passed { stage, .. } => {
                 let when = self.flow.stage(*stage).when.as_ref();
@@ -185,12 +188,12 @@ impl Teller<'_> {
             Event::Reordered { who, .. } => run(who, "puts waiting units into another order"),
             Event::Redone { frame, stage, who } => {
                 let wish = format!("starts over at {}", self.name(*stage));
-                Some((self.books.place(*frame), What::Wish { who: who.to_string(), wish }))
+                Some((self.whereabouts.place(*frame), What::Wish { who: who.to_string(), wish }))
             }
             Event::Overridden { frame, stage, verdict, by } => {
                 let verdict = &self.flow.stage(*stage).verdict(*verdict).name;
                 let wish = format!("lets {} count as {verdict}: {}", self.name(*stage), by.reason);
-                Some((self.books.place(*frame), What::Wish { who: by.who.to_string(), wish }))
+                Some((self.whereabouts.place(*frame), What::Wish { who: by.who.to_string(), wish }))
             }
             _ => None,
         }
@@ -211,14 +214,14 @@ impl Teller<'_> {
 
     fn moved(&mut self, moved: &Moved) -> What {
         let stage = self.flow.stage(moved.stage);
-        let answer = self.books.take_answer(moved.frame);
+        let answer = self.whereabouts.take_answer(moved.frame);
         let counter =
             |at: &windlass_core::workflow::CounterIx| self.flow.counters[at.at()].name.clone();
         let verdict = moved.verdict.map(|ix| stage.verdict(ix));
         let adds = moved.add.iter().map(|(scope, list)| Adds {
             scope: scope_text(self.flow, *scope).to_owned(),
             list: list.name.to_string(),
-            items: self.books.list_length(moved.frame, list),
+            items: self.whereabouts.list_length(moved.frame, list),
         });
         What::Moved(Box::new(MovedStep {
             stage: stage.name.clone(),

@@ -8,19 +8,26 @@ use windlass_core::workflow::{Go, ScopeIx, Workflow};
 use windlass_engine::entry::{Check, Entry, Note};
 
 use crate::render::clean;
-use crate::story::{Books, why};
+use crate::story::{Whereabouts, why};
 
 /// Tells entries one after the other; it remembers what it needs to say whose they are.
 pub struct Teller {
     flow: Arc<Workflow>,
-    books: Books,
+    whereabouts: Whereabouts,
     /// Effects whose end has been told with what the agent said.
     told: BTreeSet<EffectId>,
 }
 
 impl Teller {
+    /// For a run that is told from its beginning.
     pub fn new(flow: Arc<Workflow>) -> Self {
-        Teller { books: Books::new(flow.clone()), flow, told: BTreeSet::new() }
+        Teller { whereabouts: Whereabouts::new(flow.clone()), flow, told: BTreeSet::new() }
+    }
+
+    /// For a run that is told from where it is.
+    pub fn of(run: &Run) -> Self {
+        let flow = run.workflow().clone();
+        Teller { whereabouts: Whereabouts::of(run), flow, told: BTreeSet::new() }
     }
 
     /// An entry in lines, each fit to be shown; `run` is as it is after it. Most entries are worth none.
@@ -28,7 +35,7 @@ impl Teller {
         let lines = match entry {
             Entry::Note(noted) => self.note(&noted.note),
             Entry::Event(recorded) => {
-                self.books.enter(run, &recorded.event);
+                self.whereabouts.enter(run, &recorded.event);
                 self.event(&recorded.event, run)
             }
         };
@@ -115,7 +122,7 @@ impl Teller {
                 .nth(unit.0 as usize)
                 .map(|unit| format!("{}: begins — {}", unit.id, unit.title)),
             Event::UnitSettled { unit, how, by, .. } => {
-                let id = self.books.unit_id(run, *unit).unwrap_or_default();
+                let id = self.whereabouts.unit_id(run, *unit).unwrap_or_default();
                 let by = by
                     .as_ref()
                     .map_or(String::new(), |by| format!(" by {}: {}", by.who, by.reason));
@@ -138,29 +145,29 @@ impl Teller {
             Event::Asked { gate, frame, policy: None, .. } => {
                 let question =
                     run.gate(*gate).map_or(String::new(), |it| format!(": {}", it.question));
-                Some(format!("{}asks (gate {}){question}", self.of(*frame), gate.0))
+                Some(format!("{}asks (gate {}){question}", self.here(*frame), gate.0))
             }
             Event::Asked { frame, policy: Some(policy), .. } => {
                 let answer = self.answer(*frame, policy.verdict);
                 let name = policy.name.as_deref().unwrap_or("the workflow's policy");
                 let record = policy.record.as_deref();
                 let record = record.map_or(String::new(), |record| format!(" ({record})"));
-                Some(format!("{}{answer}, by {name}{record}", self.of(*frame)))
+                Some(format!("{}{answer}, by {name}{record}", self.here(*frame)))
             }
             Event::Answered { gate, verdict, text, who, .. } => {
-                let frame = self.books.asker(*gate);
+                let frame = self.whereabouts.asker(*gate);
                 let answer = frame.map(|frame| self.answer(frame, *verdict)).unwrap_or_default();
-                let of = frame.map(|frame| self.of(frame)).unwrap_or_default();
+                let of = frame.map(|frame| self.here(frame)).unwrap_or_default();
                 let text = text.as_ref().map_or(String::new(), |text| format!(" — {text}"));
                 Some(format!("{of}{answer}, by {who}{text}"))
             }
             Event::Moved(moved) => {
-                let place = self.books.place(moved.frame);
+                let place = self.whereabouts.place(moved.frame);
                 let unit = place.unit.filter(|_| place.child.is_none());
                 let own = place.scope.as_deref()
                     == Some(crate::render::scope_text(&self.flow, ScopeIx::UNIT));
                 match (&moved.record, &moved.go, unit) {
-                    (Some(record), _, _) => Some(format!("{}{record}", self.of(moved.frame))),
+                    (Some(record), _, _) => Some(format!("{}{record}", self.here(moved.frame))),
                     (None, Go::Leave(how), Some(unit)) if own => {
                         Some(format!("{unit}: {}", how.name()))
                     }
@@ -168,7 +175,7 @@ impl Teller {
                 }
             }
             Event::Held { frame, why: because } => {
-                Some(format!("{}waits: {}", self.of(*frame), why(&self.flow, *because)))
+                Some(format!("{}waits: {}", self.here(*frame), why(&self.flow, *because)))
             }
             Event::Overridden { frame, stage, verdict, by } => {
                 let stage = self.flow.stage(*stage);
@@ -194,22 +201,22 @@ impl Teller {
     }
 
     fn unit(&self, frame: FrameId) -> String {
-        self.books.place(frame).unit.map_or(String::new(), |unit| format!("{unit}: "))
+        self.whereabouts.place(frame).unit.map_or(String::new(), |unit| format!("{unit}: "))
     }
 
     /// Whose a frame is and what it is at.
-    fn of(&self, frame: FrameId) -> String {
-        let stage = self.books.stage(frame).map(|stage| &self.flow.stage(stage).name);
+    fn here(&self, frame: FrameId) -> String {
+        let stage = self.whereabouts.stage(frame).map(|stage| &self.flow.stage(stage).name);
         let stage = stage.map_or(String::new(), |stage| format!("{stage}: "));
         format!("{}{stage}", self.unit(frame))
     }
 
     fn at(&self, effect: EffectId) -> Option<String> {
-        self.books.landed(effect).map(|(frame, _)| self.of(frame))
+        self.whereabouts.landed(effect).map(|(frame, _)| self.here(frame))
     }
 
     fn answer(&self, frame: FrameId, verdict: windlass_core::workflow::VerdictIx) -> String {
-        let stage = self.books.stage(frame).map(|stage| self.flow.stage(stage));
+        let stage = self.whereabouts.stage(frame).map(|stage| self.flow.stage(stage));
         stage.map_or(String::new(), |stage| stage.verdict(verdict).name.clone())
     }
 }

@@ -52,7 +52,7 @@ pub use self::{
     standing::Standing,
     state::{PanelPhase, Phase, Run, Tally, UnitStatus},
     time::{PARK_MS_MAX, PARK_MS_MIN, Stamp},
-    view::{OpenGate, OptionView, UnitView},
+    view::{FrameView, OpenGate, OptionView, UnitView},
 };
 
 macro_rules! id {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    FrameId, GateId, UnitIx,
+    EffectId, FrameId, GateId, UnitIx,
     budget::{Caps, Purse},
     input::Item,
     scene::Scene,
@@ -12,7 +12,9 @@ use super::{
 };
 use crate::{
     value::Value,
-    workflow::{Go, InputIx, Kind, RunOutcome, Settled, Stage, StageIx, VerdictIx, Workflow},
+    workflow::{
+        Go, InputIx, Kind, RunOutcome, ScopeIx, Settled, Stage, StageIx, VerdictIx, Workflow,
+    },
 };
 
 /// What becomes of an answer in one's own words where the workflow has no way for it.
@@ -50,6 +52,21 @@ pub struct OptionView {
     pub reason: bool,
     /// Whether an empty answer means this one.
     pub default: bool,
+}
+
+/// An open scope, from outside: whose it is, and what it is at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrameView {
+    /// Its id.
+    pub id: FrameId,
+    /// The scope.
+    pub scope: ScopeIx,
+    /// The unit that it works on, or for `between` the one that settled.
+    pub unit: Option<Arc<str>>,
+    /// A child's place among its unit's children.
+    pub child: Option<u32>,
+    /// The stage that it has entered last.
+    pub stage: Option<StageIx>,
 }
 
 /// A unit, from outside.
@@ -182,6 +199,27 @@ impl Run {
                 .collect(),
             options: (0..).zip(&stage.verdicts).filter_map(option).collect(),
         })
+    }
+
+    /// The scopes that are open.
+    pub fn frames(&self) -> impl Iterator<Item = FrameView> + '_ {
+        self.frames.iter().map(|(id, frame)| FrameView {
+            id: *id,
+            scope: frame.scope,
+            unit: frame.unit.and_then(|unit| self.unit(unit)).map(|unit| unit.item.id.clone()),
+            child: frame.child,
+            stage: frame.stage,
+        })
+    }
+
+    /// The frame that each effect was wanted for.
+    pub fn flights(&self) -> impl Iterator<Item = (EffectId, FrameId)> + '_ {
+        self.flights.iter().map(|(effect, flight)| (*effect, flight.frame))
+    }
+
+    /// The frame that asks each open question.
+    pub fn askers(&self) -> impl Iterator<Item = (GateId, FrameId)> + '_ {
+        self.gates.iter().map(|(gate, frame)| (*gate, *frame))
     }
 
     /// All units, in the order they were taken up.

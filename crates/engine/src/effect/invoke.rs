@@ -1,19 +1,16 @@
 //! Invokes an agent: prepares its lane, asks it, reads its answer, and keeps what it did to the lane.
 
-use std::fs;
-use std::os::unix::fs::FileExt as _;
-use std::path::Path;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use windlass_agents::{Agent, Answer, Ask, Came, Output as Heard, Program, Stopped as Ended};
 use windlass_core::lang::Reporter;
-use windlass_core::run::{EffectId, Report, Usage};
+use windlass_core::run::{Report, Usage};
 use windlass_core::workflow::Mishap;
 use windlass_journal::BlobId;
 use windlass_process::{Command, Ending, Env, Finished, Limits, Output, Stdin};
 use windlass_repo::{Lane, Snapshot};
 
+use super::kept::Kept;
 use super::{Job, Outcome, marked, subject};
 use crate::clerk::Said;
 use crate::entry::Note;
@@ -45,74 +42,46 @@ pub(super) fn invoke(
     let lane = shop.lane(job.effect.lane, job.unit(), base, when(job.effect.since))?;
     let reporter = shop.setup.reporter(role);
     let played = shop.setup.role(role);
-    let standing = Standing {
-        name: role,
-        role: &played,
+    let promised = played.writes.iter();
+    let writes = promised
+        .filter_map(|name| Some((name.clone(), shop.clerk.path(name, &job.situation())?)))
+        .collect();
+    let visit = Visit {
+        shop,
+        job,
+        role,
+        played: &played,
         reporter: &reporter,
-        skills: shop.setup.skills.of(role, &played.skills),
-        identity: &shop.setup.identity,
-        summary: &shop.setup.summary,
+        lane: &lane,
+        edits,
+        brake,
+        writes,
     };
-    let task = Task {
-        stage: &job.effect.name,
-        unit: job.unit().map(|unit| (unit, job.title.as_deref().unwrap_or(unit))),
-        child: job.effect.child.as_ref().map(|child| (&*child.id, &*child.title)),
-        attempt: job.attempt,
-        with: job.effect.with.clone(),
-        context: job.effect.context.as_deref(),
-        writes: played
-            .writes
-            .iter()
-            .filter_map(|name| Some((name.clone(), shop.clerk.path(name, &job.situation())?)))
-            .collect(),
-        artifacts: job.artifacts.clone(),
-    };
-    let writes = task.writes.clone();
-    let visit =
-        Visit { shop, job, role, played: &played, reporter: &reporter, lane: &lane, brake, writes };
     if job.again {
         // What was complete before the process went away is taken; everything else is done anew.
         return match Kept::find(&shop.desks(), job.id) {
-            Some(kept) => visit.report(kept, edits).map(Ok),
+            Some(kept) => visit.report(kept).map(Ok),
             None => visit.lost(),
         };
     }
-    visit.put_back(edits)?;
+    visit.put_back()?;
     papers::put(&lane.work, &shop.clerk.papers())?;
     papers::make_room(&lane.work, visit.writes.iter().map(|(_, path)| path.as_str()))?;
-    let text = shop.setup.mask.text(&prompt::prompt(&standing, &task));
-    let asked = Note::Asked {
-        effect: job.id,
-        unit: job.unit_owned(),
-        task: job.task_owned(),
-        stage: job.effect.name.to_string(),
-        role: role.to_owned(),
-        agent: agent_name.to_owned(),
-        attempt: job.attempt,
-        prompt: BlobId::of(text.as_bytes()).to_string(),
-    };
+    let standing = visit.standing();
+    let text = shop.setup.mask.text(&prompt::prompt(&standing, &visit.task()));
     // That the agent is wanted, and what it may cost, is on record already; what it is asked goes there meanwhile.
-    shop.post(Paper { notes: vec![asked], blobs: vec![text.clone().into_bytes()] });
-    let mut heard = match visit.ask(&*agent, &text)? {
+    shop.post(visit.asked(agent_name, &text));
+    let heard = match visit.hear(&*agent, &standing, &text)? {
         Ok(heard) => heard,
         Err(stopped) => return Ok(Err(stopped)),
     };
-    if heard.answer.came == Came::Mishap(Mishap::Unknown) {
-        let why = heard.answer.remarks.join("; ");
-        let said = String::from_utf8_lossy(&heard.stdout).into_owned();
-        let again = match visit.ask(&*agent, &prompt::repair(&standing, &said, &why))? {
-            Ok(again) => again,
-            Err(stopped) => return Ok(Err(stopped)),
-        };
-        heard = heard.repaired(again);
-    }
     // The session's papers lie on the desk before they are taken out of the lane: whoever goes on after a crash finds
     // them in one place or the other.
-    let kept = visit.gathered(Kept::of(heard))?;
+    let kept = visit.gathered(Kept::of(heard, agent_name, text))?;
     let desk = shop.desk()?;
     kept.write(&desk.path, job.id)?;
     // Nobody else gets the desk before the journal has what lies there.
-    visit.report(kept, edits).map(|done| Ok(Done { desk: Some(desk), ..done }))
+    visit.report(kept).map(|done| Ok(Done { desk: Some(desk), ..done }))
 }
 
 /// One invocation.
@@ -123,17 +92,19 @@ struct Visit<'a> {
     played: &'a Role,
     reporter: &'a Reporter,
     lane: &'a Lane,
+    /// It may change files.
+    edits: bool,
     brake: &'a Brake,
     /// What it promises to write, by name and path.
     writes: Vec<(String, String)>,
 }
 
 /// What an agent said.
-struct HeardOf {
-    answer: Answer,
-    ended: String,
-    stdout: Vec<u8>,
-    stderr: Vec<u8>,
+pub(super) struct HeardOf {
+    pub answer: Answer,
+    pub ended: String,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
 }
 
 impl HeardOf {
@@ -160,7 +131,67 @@ fn plus(one: Usage, other: Usage) -> Usage {
     Usage { cost: add(one.cost, other.cost), tokens: add(one.tokens, other.tokens) }
 }
 
-impl Visit<'_> {
+impl<'a> Visit<'a> {
+    /// What is the same for every invocation of the role.
+    fn standing(&self) -> Standing<'a> {
+        let setup = &self.shop.setup;
+        Standing {
+            name: self.role,
+            role: self.played,
+            reporter: self.reporter,
+            skills: setup.skills.of(self.role, &self.played.skills),
+            identity: &setup.identity,
+            summary: &setup.summary,
+        }
+    }
+
+    /// What this invocation is about.
+    fn task(&self) -> Task<'a> {
+        let job = self.job;
+        Task {
+            stage: &job.effect.name,
+            unit: job.unit().map(|unit| (unit, job.title.as_deref().unwrap_or(unit))),
+            child: job.effect.child.as_ref().map(|child| (&*child.id, &*child.title)),
+            attempt: job.attempt,
+            with: job.effect.with.clone(),
+            context: job.effect.context.as_deref(),
+            writes: self.writes.clone(),
+            artifacts: job.artifacts.clone(),
+        }
+    }
+
+    /// That somebody is asked, and what.
+    fn asked(&self, agent: &str, prompt: &str) -> Paper {
+        let note = Note::Asked {
+            effect: self.job.id,
+            unit: self.job.unit_owned(),
+            task: self.job.task_owned(),
+            stage: self.job.effect.name.to_string(),
+            role: self.role.to_owned(),
+            agent: agent.to_owned(),
+            attempt: self.job.attempt,
+            prompt: BlobId::of(prompt.as_bytes()).to_string(),
+        };
+        Paper { notes: vec![note], blobs: vec![prompt.as_bytes().to_vec()] }
+    }
+
+    /// Asks, and once more if the answer cannot be read.
+    fn hear(
+        &self,
+        agent: &dyn Agent,
+        standing: &Standing<'_>,
+        prompt: &str,
+    ) -> Result<Result<HeardOf, Stopped>, Trouble> {
+        let heard = match self.ask(agent, prompt)? {
+            Ok(heard) if heard.answer.came == Came::Mishap(Mishap::Unknown) => heard,
+            clear => return Ok(clear),
+        };
+        let why = heard.answer.remarks.join("; ");
+        let said = String::from_utf8_lossy(&heard.stdout).into_owned();
+        let again = self.ask(agent, &prompt::repair(standing, &said, &why))?;
+        Ok(again.map(|again| heard.repaired(again)))
+    }
+
     fn ask(&self, agent: &dyn Agent, text: &str) -> Result<Result<HeardOf, Stopped>, Trouble> {
         let ask = Ask {
             role: self.role,
@@ -222,17 +253,17 @@ impl Visit<'_> {
 
     /// What an agent that was stopped left in the lane must not pass for the work of the next: it is kept under a ref,
     /// and the lane goes back to what is on record.
-    fn put_back(&self, edits: bool) -> Result<(), Trouble> {
+    fn put_back(&self) -> Result<(), Trouble> {
         let held = self.job.held.as_ref().unwrap_or(&self.lane.base);
         let as_it_should_be = self.lane.fresh && *held == self.lane.base;
-        if edits && !as_it_should_be {
+        if self.edits && !as_it_should_be {
             self.shop.store.rewind(self.lane, held, when(self.job.effect.since))?;
         }
         Ok(())
     }
 
     /// Looks at the lane, and reports.
-    fn report(&self, mut kept: Kept, edits: bool) -> Result<Done, Trouble> {
+    fn report(&self, mut kept: Kept) -> Result<Done, Trouble> {
         let at = when(self.job.effect.since);
         let label = format!("{} {}", self.job.effect.name, self.job.id.0);
         let held = self.job.held.as_ref().unwrap_or(&self.lane.base);
@@ -243,7 +274,7 @@ impl Visit<'_> {
         remarks.extend(snapshot_remarks(&snapshot));
         let conflicts = self.job.conflicts.iter().cloned();
         let marked = marked(self.shop, &snapshot.commit, conflicts)?;
-        if edits
+        if self.edits
             && !marked.is_empty()
             && kept.verdict.as_deref().is_some_and(|it| !matches!(it, "failed" | "blocked"))
         {
@@ -251,7 +282,7 @@ impl Visit<'_> {
             (kept.verdict, kept.mishap) = (None, Some(Mishap::Unknown));
         }
         let mut files = Vec::new();
-        if snapshot.changed && !edits {
+        if snapshot.changed && !self.edits {
             remarks.push(
                 "it changed files, which it may not: they were put back as they were".to_owned(),
             );
@@ -269,6 +300,10 @@ impl Visit<'_> {
             unit: self.job.unit_owned(),
             task: self.job.task_owned(),
             stage: self.job.effect.name.to_string(),
+            role: self.role.to_owned(),
+            agent: kept.agent,
+            attempt: self.job.attempt,
+            prompt: BlobId::of(kept.prompt.as_bytes()).to_string(),
             came: came.0.clone(),
             ended: kept.ended.clone(),
             stdout: BlobId::of(&kept.stdout).to_string(),
@@ -277,7 +312,7 @@ impl Visit<'_> {
             commit: Some(snapshot.commit.to_string()),
             files,
         };
-        let subject = if edits || self.job.effect.subject.is_none() {
+        let subject = if self.edits || self.job.effect.subject.is_none() {
             Some(subject(&snapshot.subject))
         } else {
             self.job.effect.subject.clone()
@@ -292,7 +327,7 @@ impl Visit<'_> {
         };
         let mut paper = papers;
         paper.notes.push(note);
-        paper.blobs.extend([kept.stdout, kept.stderr]);
+        paper.blobs.extend([kept.prompt.into_bytes(), kept.stdout, kept.stderr]);
         Ok(Done { report, paper, desk: None })
     }
 
@@ -379,147 +414,5 @@ fn in_words(finished: &Finished) -> String {
         Ending::Signalled(signal) => format!("ended by signal {signal}"),
         Ending::TimedOut(limit) => format!("took too long: {limit:?}"),
         Ending::Stopped => "stopped".to_owned(),
-    }
-}
-
-/// What was heard, on disk: complete before anybody acts on it, so that an agent whose answer is there is not paid
-/// twice.
-#[derive(Serialize, Deserialize)]
-struct Kept {
-    /// The time between two starts of the machine in which it was given.
-    boot: String,
-    verdict: Option<String>,
-    mishap: Option<Mishap>,
-    facts: std::collections::BTreeMap<String, windlass_core::value::Value>,
-    lists: std::collections::BTreeMap<String, Vec<windlass_core::run::Item>>,
-    usage: Usage,
-    remarks: Vec<String>,
-    ended: String,
-    stdout: Vec<u8>,
-    stderr: Vec<u8>,
-    /// The session's papers, by path.
-    papers: std::collections::BTreeMap<String, Vec<u8>>,
-}
-
-impl Kept {
-    fn of(heard: HeardOf) -> Self {
-        let (verdict, mishap) = match heard.answer.came {
-            Came::Verdict(word) => (Some(word), None),
-            Came::Mishap(mishap) => (None, Some(mishap)),
-        };
-        Kept {
-            boot: boot(),
-            verdict,
-            mishap,
-            facts: heard.answer.facts,
-            lists: heard.answer.lists,
-            usage: heard.answer.usage,
-            remarks: heard.answer.remarks,
-            ended: heard.ended,
-            stdout: heard.stdout,
-            stderr: heard.stderr,
-            papers: Default::default(),
-        }
-    }
-
-    fn came(&self) -> (String, windlass_core::run::Ended) {
-        use windlass_core::run::Ended::{Mishap as Went, Verdict};
-        match (&self.verdict, self.mishap) {
-            (Some(word), _) => (word.clone(), Verdict(word.as_str().into())),
-            (None, mishap) => {
-                let mishap = mishap.unwrap_or(Mishap::Unknown);
-                (mishap.name().to_owned(), Went(mishap))
-            }
-        }
-    }
-
-    /// On a desk, over what lay there before: a checksum tells whether it is whole. It is not flushed: what a power
-    /// loss takes away is asked for again, and the journal, which is flushed, has it in a moment.
-    fn write(&self, desk: &Path, effect: EffectId) -> Result<(), Trouble> {
-        let bytes = rmp_serde::to_vec_named(&(effect, self))
-            .map_err(|_| Trouble::defect("an answer that cannot be kept"))?;
-        let mut page = (bytes.len() as u64).to_le_bytes().to_vec();
-        page.extend(BlobId::of(&bytes).to_string().into_bytes());
-        page.extend(bytes);
-        fs::OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(desk)
-            .and_then(|file| file.write_all_at(&page, 0))
-            .map_err(|error| Trouble::io("write", desk, &error))
-    }
-
-    /// What lies on a desk, if it is whole.
-    fn read(desk: &Path) -> Option<(EffectId, Self)> {
-        let page = fs::read(desk).ok()?;
-        let (len, rest) = page.split_first_chunk::<8>()?;
-        let digest_len = BlobId::of(&[]).to_string().len();
-        let (digest, rest) = rest.split_at_checked(digest_len)?;
-        let bytes = rest.get(..usize::try_from(u64::from_le_bytes(*len)).ok()?)?;
-        if digest != BlobId::of(bytes).to_string().as_bytes() {
-            return None;
-        }
-        rmp_serde::from_slice(bytes).ok()
-    }
-
-    /// The answer to an effect, if it is on any desk.
-    fn find(desks: &Path, effect: EffectId) -> Option<Self> {
-        let entries = fs::read_dir(desks).ok()?.flatten();
-        let mut answers = entries.filter_map(|entry| Kept::read(&entry.path()));
-        let (_, kept) = answers.find(|(own, _)| *own == effect)?;
-        // Where the machine itself went down, the answer may be there and what the agent did may not.
-        (kept.boot == boot()).then_some(kept)
-    }
-}
-
-/// What tells one start of the machine from the next. Nothing, where nobody can tell: then no answer is taken.
-fn boot() -> String {
-    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    if id.is_empty() { format!("process {}", std::process::id()) } else { id }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn kept(said: &str) -> Kept {
-        Kept {
-            boot: boot(),
-            verdict: Some("done".into()),
-            mishap: None,
-            facts: Default::default(),
-            lists: Default::default(),
-            usage: Usage::NONE,
-            remarks: Vec::new(),
-            ended: "exited with 0".into(),
-            stdout: said.into(),
-            stderr: Vec::new(),
-            papers: Default::default(),
-        }
-    }
-
-    #[test]
-    fn an_answer_is_found_whole_or_not_at_all() {
-        let dir = tempfile::tempdir().unwrap();
-        let desk = dir.path().join("0");
-        let found = |effect| Kept::find(dir.path(), EffectId(effect)).map(|kept| kept.stdout);
-        kept("a long answer, longer than the next").write(&desk, EffectId(1)).unwrap();
-        assert_eq!(found(1).unwrap(), b"a long answer, longer than the next");
-        Kept { boot: "another".into(), ..kept("x") }.write(&desk, EffectId(1)).unwrap();
-        assert_eq!(found(1), None, "the machine was switched off in between");
-        assert_eq!(found(2), None);
-        kept("short").write(&desk, EffectId(2)).unwrap();
-        assert_eq!((found(1), found(2).unwrap()), (None, b"short".to_vec()));
-        // Cut off in the middle of the next one, whatever was there is gone, and nothing else is taken for it.
-        let page = fs::read(&desk).unwrap();
-        for cut in [0, 7, 8, 40, page.len() - 40] {
-            let mut torn = page.clone();
-            torn[cut] ^= 1;
-            fs::write(&desk, torn).unwrap();
-            assert_eq!((found(1), found(2)), (None, None), "byte {cut}");
-        }
-        fs::write(&desk, &page[..60]).unwrap();
-        assert_eq!(found(2), None);
     }
 }

@@ -6,6 +6,7 @@
 
 mod check;
 mod invoke;
+mod kept;
 mod land;
 mod read;
 mod save;

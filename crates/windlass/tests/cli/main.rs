@@ -3,6 +3,7 @@
 
 mod completions;
 mod dependencies;
+mod documents;
 mod examples;
 mod help;
 mod output;

@@ -73,10 +73,15 @@ fn an_interrupted_run_says_so_and_goes_on() {
     assert_eq!(code, Some(130), "{said}");
     assert!(said.contains("windlass resume"), "{said}");
     assert_eq!(scratch.processes(), [""; 0]);
-    let mut again = scratch.windlass(&["resume"]).spawn().unwrap();
+    let again = scratch.windlass(&["resume"]).spawn().unwrap();
     assert_eq!(fs::read_to_string(scratch.path("begun")).unwrap(), "begun\n");
     fs::write(scratch.path("gate"), "go\n").unwrap();
-    assert_eq!(again.wait().unwrap().code(), Some(0));
+    let (code, said) = ended(again.wait_with_output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains("\nhello: done\n"),
+        "whose a line is, is known after a resume, too: {said}"
+    );
     assert_eq!(scratch.landed()["hello.txt"], "hello");
 }
 

@@ -9,7 +9,7 @@ use windlass_core::workflow::{ListRef, ScopeIx, StageIx, Workflow};
 use super::step::{Answer, Place};
 use crate::render::scope_text;
 
-pub struct Books {
+pub struct Whereabouts {
     flow: Arc<Workflow>,
     frames: BTreeMap<FrameId, Book>,
     flights: BTreeMap<EffectId, FrameId>,
@@ -27,7 +27,8 @@ struct Book {
 /// The intake's frame is there from the start, without an event of its own.
 const INTAKE: FrameId = FrameId(0);
 
-impl Books {
+impl Whereabouts {
+    /// Before anything has happened.
     pub fn new(flow: Arc<Workflow>) -> Self {
         let intake =
             Book { place: Place::named(scope_text(&flow, ScopeIx::INTAKE)), ..Book::default() };
@@ -38,6 +39,19 @@ impl Books {
             gates: BTreeMap::new(),
             lists: BTreeMap::new(),
         }
+    }
+
+    /// In the middle of a run: everything that its next events can be about.
+    pub fn of(run: &Run) -> Self {
+        let mut own = Self::new(run.workflow().clone());
+        for frame in run.frames() {
+            let unit = frame.unit.as_deref().map(str::to_owned);
+            own.open(frame.id, frame.scope, unit, frame.child.map(|child| child + 1));
+            own.frames.entry(frame.id).or_default().stage = frame.stage;
+        }
+        own.flights = run.flights().collect();
+        own.gates = run.askers().collect();
+        own
     }
 
     /// Enters an event; `run` is as it is after it.

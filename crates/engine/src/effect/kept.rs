@@ -1,0 +1,166 @@
+//! What an agent said, kept on a desk until the journal has it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use windlass_agents::Came;
+use windlass_core::run::{EffectId, Ended, Item, Usage};
+use windlass_core::value::Value;
+use windlass_core::workflow::Mishap;
+use windlass_journal::BlobId;
+
+use super::invoke::HeardOf;
+use crate::message::Trouble;
+
+/// What was heard, on disk: complete before anybody acts on it, so that an agent whose answer is there is not paid
+/// twice.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Kept {
+    /// The time between two starts of the machine in which it was given.
+    boot: String,
+    /// Who gave it.
+    pub agent: String,
+    /// What they were asked.
+    pub prompt: String,
+    pub verdict: Option<String>,
+    pub mishap: Option<Mishap>,
+    pub facts: BTreeMap<String, Value>,
+    pub lists: BTreeMap<String, Vec<Item>>,
+    pub usage: Usage,
+    pub remarks: Vec<String>,
+    pub ended: String,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+    /// The session's papers, by path.
+    pub papers: BTreeMap<String, Vec<u8>>,
+}
+
+impl Kept {
+    pub fn of(heard: HeardOf, agent: &str, prompt: String) -> Self {
+        let (verdict, mishap) = match heard.answer.came {
+            Came::Verdict(word) => (Some(word), None),
+            Came::Mishap(mishap) => (None, Some(mishap)),
+        };
+        Kept {
+            boot: boot(),
+            agent: agent.to_owned(),
+            prompt,
+            verdict,
+            mishap,
+            facts: heard.answer.facts,
+            lists: heard.answer.lists,
+            usage: heard.answer.usage,
+            remarks: heard.answer.remarks,
+            ended: heard.ended,
+            stdout: heard.stdout,
+            stderr: heard.stderr,
+            papers: Default::default(),
+        }
+    }
+
+    /// What it came to, in a word and for the core.
+    pub fn came(&self) -> (String, Ended) {
+        match (&self.verdict, self.mishap) {
+            (Some(word), _) => (word.clone(), Ended::Verdict(word.as_str().into())),
+            (None, mishap) => {
+                let mishap = mishap.unwrap_or(Mishap::Unknown);
+                (mishap.name().to_owned(), Ended::Mishap(mishap))
+            }
+        }
+    }
+
+    /// On a desk, over what lay there before: a checksum tells whether it is whole. It is not flushed: what a power
+    /// loss takes away is asked for again, and the journal, which is flushed, has it in a moment.
+    pub fn write(&self, desk: &Path, effect: EffectId) -> Result<(), Trouble> {
+        let bytes = rmp_serde::to_vec_named(&(effect, self))
+            .map_err(|_| Trouble::defect("an answer that cannot be kept"))?;
+        let mut page = (bytes.len() as u64).to_le_bytes().to_vec();
+        page.extend(BlobId::of(&bytes).to_string().into_bytes());
+        page.extend(bytes);
+        fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(desk)
+            .and_then(|file| file.write_all_at(&page, 0))
+            .map_err(|error| Trouble::io("write", desk, &error))
+    }
+
+    /// What lies on a desk, if it is whole.
+    fn read(desk: &Path) -> Option<(EffectId, Self)> {
+        let page = fs::read(desk).ok()?;
+        let (len, rest) = page.split_first_chunk::<8>()?;
+        let digest_len = BlobId::of(&[]).to_string().len();
+        let (digest, rest) = rest.split_at_checked(digest_len)?;
+        let bytes = rest.get(..usize::try_from(u64::from_le_bytes(*len)).ok()?)?;
+        if digest != BlobId::of(bytes).to_string().as_bytes() {
+            return None;
+        }
+        rmp_serde::from_slice(bytes).ok()
+    }
+
+    /// The answer to an effect, if it is on any desk.
+    pub fn find(desks: &Path, effect: EffectId) -> Option<Self> {
+        let entries = fs::read_dir(desks).ok()?.flatten();
+        let mut answers = entries.filter_map(|entry| Kept::read(&entry.path()));
+        let (_, kept) = answers.find(|(own, _)| *own == effect)?;
+        // Where the machine itself went down, the answer may be there and what the agent did may not.
+        (kept.boot == boot()).then_some(kept)
+    }
+}
+
+/// What tells one start of the machine from the next. Nothing, where nobody can tell: then no answer is taken.
+fn boot() -> String {
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    if id.is_empty() { format!("process {}", std::process::id()) } else { id }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(said: &str) -> Kept {
+        Kept {
+            boot: boot(),
+            agent: "somebody".into(),
+            prompt: "do it".into(),
+            verdict: Some("done".into()),
+            mishap: None,
+            facts: Default::default(),
+            lists: Default::default(),
+            usage: Usage::NONE,
+            remarks: Vec::new(),
+            ended: "exited with 0".into(),
+            stdout: said.into(),
+            stderr: Vec::new(),
+            papers: Default::default(),
+        }
+    }
+
+    #[test]
+    fn an_answer_is_found_whole_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let desk = dir.path().join("0");
+        let found = |effect| Kept::find(dir.path(), EffectId(effect)).map(|kept| kept.stdout);
+        kept("a long answer, longer than the next").write(&desk, EffectId(1)).unwrap();
+        assert_eq!(found(1).unwrap(), b"a long answer, longer than the next");
+        Kept { boot: "another".into(), ..kept("x") }.write(&desk, EffectId(1)).unwrap();
+        assert_eq!(found(1), None, "the machine was switched off in between");
+        assert_eq!(found(2), None);
+        kept("short").write(&desk, EffectId(2)).unwrap();
+        assert_eq!((found(1), found(2).unwrap()), (None, b"short".to_vec()));
+        // Cut off in the middle of the next one, whatever was there is gone, and nothing else is taken for it.
+        let page = fs::read(&desk).unwrap();
+        for cut in [0, 7, 8, 40, page.len() - 40] {
+            let mut torn = page.clone();
+            torn[cut] ^= 1;
+            fs::write(&desk, torn).unwrap();
+            assert_eq!((found(1), found(2)), (None, None), "byte {cut}");
+        }
+        fs::write(&desk, &page[..60]).unwrap();
+        assert_eq!(found(2), None);
+    }
+}

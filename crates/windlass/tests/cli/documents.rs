@@ -1,0 +1,104 @@
+//! What the documents say of the code is true: the files they name are there, the tests they name can be run, the
+//! guards they list still stand, and no file has grown too long to be read.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// A file that is longer wants to be split along a noun.
+const LINES_MAX: usize = 800;
+
+fn top() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.ancestors().nth(2).expect("a workspace").to_owned()
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(top().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The Rust files below a directory, by path from the top.
+fn rust(dir: &str) -> Vec<String> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(top().join(dir)).expect("a readable directory") {
+        let entry = entry.expect("a readable entry");
+        let path = format!("{dir}/{}", entry.file_name().to_string_lossy());
+        if entry.path().is_dir() {
+            files.extend(rust(&path));
+        } else if path.ends_with(".rs") {
+            files.push(path);
+        }
+    }
+    files
+}
+
+/// What stands between backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    // Fenced blocks have three, which leave two empty pieces and so keep the count even.
+    text.split('`').skip(1).step_by(2)
+}
+
+#[test]
+fn no_file_is_too_long() {
+    let all = rust("crates");
+    let long = all.iter().filter(|path| read(path).lines().count() > LINES_MAX);
+    assert_eq!(long.collect::<Vec<_>>(), [""; 0], "split them along a noun");
+    let mut lengths: Vec<usize> = all.iter().map(|path| read(path).lines().count()).collect();
+    lengths.sort_unstable();
+    assert!(lengths[lengths.len() / 2] < 250, "half of the files have more than 250 lines");
+}
+
+#[test]
+fn files_that_documents_name_are_there() {
+    let documents = ["README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/glossary.md"];
+    let rooms = ["crates/", "docs/", "scripts/", "workflows/", "roles/", "skills/", "demo/"];
+    let mut absent = Vec::new();
+    for document in documents {
+        let text = read(document);
+        let named = quoted(&text).map(|word| word.split([' ', ':']).next().unwrap_or_default());
+        let named = named.filter(|word| rooms.iter().any(|room| word.starts_with(room)));
+        let is_there = |path: &str| top().join(path).exists();
+        absent
+            .extend(named.filter(|path| !is_there(path)).map(|path| format!("{document}: {path}")));
+    }
+    assert_eq!(absent, [""; 0]);
+}
+
+#[test]
+fn tests_that_the_coverage_names_are_there() {
+    let code: String = rust("crates").iter().map(|path| read(path)).collect();
+    let functions: BTreeSet<&str> =
+        code.split("fn ").filter_map(|rest| rest.split(['(', '<']).next()).collect();
+    let coverage = read("docs/coverage.md");
+    let tests = quoted(&coverage).filter(|name| name.contains("::") && !name.contains(' '));
+    let last = tests.filter_map(|name| Some((name, name.rsplit("::").next()?)));
+    let absent = last.filter(|(_, function)| {
+        let known = |all: &BTreeSet<&str>| all.contains(function);
+        function.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+            && function.contains('_')
+            && !known(&functions)
+    });
+    assert_eq!(absent.map(|(name, _)| name).collect::<Vec<_>>(), [""; 0]);
+}
+
+#[test]
+fn guards_still_stand_where_the_list_says() {
+    let list: Value = toml::from_str(&read("docs/guards.toml")).expect("a list of guards");
+    let text = |guard: &Value, key: &str| guard[key].as_str().unwrap_or_default().to_owned();
+    let mut gone = Vec::new();
+    for guard in list["guard"].as_array().expect("guards") {
+        let (name, from, test) = (text(guard, "name"), text(guard, "from"), text(guard, "test"));
+        let function = test.rsplit("::").next().unwrap_or_default().to_owned();
+        let found = read(&text(guard, "file")).matches(&from).count();
+        if found != 1 || from.is_empty() {
+            gone.push(format!("{name}: stands {found} times in its file"));
+        }
+        let called = format!("fn {function}(");
+        if !rust("crates").iter().any(|path| read(path).contains(&called)) {
+            gone.push(format!("{name}: there is no test {test}"));
+        }
+    }
+    assert_eq!(gone, [""; 0]);
+}
