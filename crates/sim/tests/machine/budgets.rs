@@ -5,7 +5,7 @@ use windlass_core::run::{
 };
 use windlass_sim::{Saying, Walk};
 
-use crate::{JUST_DO, flow};
+use crate::{JUST_DO, LOOP, MORE, flow, listed, listed_from};
 
 const DOLLAR: u64 = 1_000_000;
 
@@ -23,20 +23,12 @@ fn with(change: impl FnOnce(&mut Settings)) -> Start {
     Start { settings, ..Start::default() }
 }
 
-const LOOP: &str = r#"
-[[unit]]
-stage = "do"
-role = "worker"
-on.done = "next"
-on.failed = { to = "do", count = "tries", spent = "failed" }
-"#;
 const TRIES: &str = "[counters]\ntries = { per = \"unit\", max = 100 }";
 
 #[test]
 fn the_worst_case_is_set_aside_first_and_one_request_is_kept_back() {
     let flow = flow("", JUST_DO);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    let mut walk = listed(&flow, &["a"]);
     assert_eq!(walk.run().purse().reserved.cost_micros, 2 * DOLLAR);
     let spend = walk.find("do").map(|(_, effect)| effect.spend.cost_micros);
     assert_eq!(spend, Some(2 * DOLLAR - 250_000));
@@ -47,17 +39,16 @@ fn the_worst_case_is_set_aside_first_and_one_request_is_kept_back() {
 
 #[test]
 fn what_has_no_limit_has_no_deadline() {
-    let stages = format!(
-        "{JUST_DO}[[unit]]\nstage = \"prove\"\nchecks = [\"test\"]\n\
-         on = {{ pass = \"next\", fail = \"failed\", skipped = \"next\" }}"
-    );
-    let flow = flow("", &stages);
+    let prove = r#"
+unit prove  checks = ["test"], on = { pass = "next", fail = "failed", skipped = "next" }
+"#;
+    let flow = flow("", &format!("{JUST_DO}{prove}"));
     let free = with(|settings| {
         settings.caps.run.wall_ms = None;
         settings.caps.unit.wall_ms = None;
     });
-    let mut walk = Walk::begin(&flow, free).expect("starts");
-    walk.says("list", Saying::new("found").list("jobs", &["a"])).says("do", "done");
+    let mut walk = listed_from(&flow, free, &["a"]);
+    walk.says("do", "done");
     assert_eq!(walk.find("prove").map(|(_, effect)| effect.deadline_ms), Some(None));
     assert_eq!(walk.run().next_deadline(), None);
 }
@@ -65,8 +56,7 @@ fn what_has_no_limit_has_no_deadline() {
 #[test]
 fn unknown_cost_is_settled_at_what_was_set_aside() {
     let flow = flow("", JUST_DO);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    let mut walk = listed(&flow, &["a"]);
     walk.says("do", saying("done", Usage::UNKNOWN));
     assert_eq!(walk.run().purse().settled.cost_micros, 2 * DOLLAR);
 }
@@ -74,8 +64,7 @@ fn unknown_cost_is_settled_at_what_was_set_aside() {
 #[test]
 fn a_spent_unit_is_held_and_others_go_on_until_a_person_raises_its_cap() {
     let flow = flow(TRIES, LOOP);
-    let mut walk = Walk::begin(&flow, Start::default()).expect("starts");
-    walk.says("list", Saying::new("found").list("jobs", &["a", "b"]));
+    let mut walk = listed_from(&flow, Start::default(), &["a", "b"]);
     // 5 dollars a unit, at most 2 an invocation: 2 + 2 + 1 fit, and then nothing more does.
     for _ in 0..3 {
         walk.says("do", saying("failed", Usage::UNKNOWN));
@@ -101,8 +90,7 @@ fn a_spent_unit_is_held_and_others_go_on_until_a_person_raises_its_cap() {
 fn a_spent_run_stands_still_with_exit_code_4() {
     let flow = flow(TRIES, LOOP);
     let start = with(|settings| settings.caps.run.cost_micros = Some(3 * DOLLAR));
-    let mut walk = Walk::begin(&flow, start).expect("starts");
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    let mut walk = listed_from(&flow, start, &["a"]);
     walk.says("do", saying("failed", used(2 * DOLLAR)));
     assert_eq!(walk.run().purse().reserved.cost_micros, DOLLAR);
     walk.says("do", saying("failed", used(DOLLAR - 1)));
@@ -117,8 +105,7 @@ fn a_spent_run_stands_still_with_exit_code_4() {
 fn parallel_lanes_wait_for_what_others_have_set_aside() {
     let flow = flow(&format!("[units]\nlanes = 2\n{TRIES}"), LOOP);
     let start = with(|settings| settings.caps.run.cost_micros = Some(2 * DOLLAR + 100_000));
-    let mut walk = Walk::begin(&flow, start).expect("starts");
-    walk.says("list", Saying::new("found").list("jobs", &["a", "b"]));
+    let mut walk = listed_from(&flow, start, &["a", "b"]);
     assert_eq!(walk.at(), ["do"], "there is no room for two");
     assert_eq!(walk.standing(), Standing::Running);
     walk.says("do", saying("done", used(1)));
@@ -128,8 +115,7 @@ fn parallel_lanes_wait_for_what_others_have_set_aside() {
 #[test]
 fn an_overrun_is_recorded_and_the_run_buys_nothing_more() {
     let flow = flow(TRIES, LOOP);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    let mut walk = listed(&flow, &["a"]);
     walk.says("do", saying("failed", used(2 * DOLLAR + 7)));
     let overrun = walk.journal().iter().find_map(|r| match &r.event {
         Event::Reported(ending) if !ending.overrun.is_zero() => Some(ending.overrun.cost_micros),
@@ -146,18 +132,11 @@ fn an_overrun_is_recorded_and_the_run_buys_nothing_more() {
 #[test]
 fn after_an_overrun_what_costs_nothing_still_happens() {
     let stages = r#"
-[[unit]]
-stage = "do"
-role = "worker"
-on = { done = "next", failed = "failed" }
-[[unit]]
-stage = "tell"
-tell = ["report"]
-on = { told = "next" }
+unit do    role = "worker", on = { done = "next", failed = "failed" }
+unit tell  tell = ["report"], on = { told = "next" }
 "#;
     let flow = flow("", stages);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    let mut walk = listed(&flow, &["a"]);
     walk.says("do", saying("done", used(9 * DOLLAR)));
     assert_eq!(walk.at(), ["tell"]);
 }
@@ -168,8 +147,7 @@ fn an_agent_without_cost_must_be_declared_so() {
     let start = with(|settings| {
         settings.unpriced.insert("worker".into());
     });
-    let mut walk = Walk::begin(&flow, start).expect("starts");
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    let mut walk = listed_from(&flow, start, &["a"]);
     assert_eq!(walk.run().purse().reserved.cost_micros, 0);
     walk.says("do", saying("failed", Usage::UNKNOWN));
     assert_eq!(walk.run().purse().settled.cost_micros, 0);
@@ -182,13 +160,11 @@ fn an_agent_without_cost_must_be_declared_so() {
 fn invocations_and_iterations_are_capped() {
     let flow = flow(TRIES, LOOP);
     let start = with(|settings| settings.caps.unit.invocations = Some(2));
-    let mut walk = Walk::begin(&flow, start).expect("starts");
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    let mut walk = listed_from(&flow, start, &["a"]);
     walk.says("do", "failed").says("do", "failed");
     assert_eq!(walk.standing(), Standing::Exhausted);
     let start = with(|settings| settings.caps.run.iterations = Some(3));
-    let mut walk = Walk::begin(&flow, start).expect("starts");
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    let mut walk = listed_from(&flow, start, &["a"]);
     walk.says("do", "failed").says("do", "failed");
     assert_eq!(walk.standing(), Standing::Exhausted);
     assert_eq!(walk.run().purse().iterations, 3);
@@ -196,20 +172,9 @@ fn invocations_and_iterations_are_capped() {
 
 #[test]
 fn time_is_capped_and_waiting_for_a_person_does_not_count() {
-    let stages = r#"
-[[unit]]
-stage = "do"
-role = "worker"
-on = { done = "ask", failed = "failed" }
-[[unit]]
-stage = "ask"
-gate = "more?"
-on = { more = "do", enough = "done" }
-"#;
-    let flow = flow("", stages);
+    let flow = flow("", MORE);
     let start = with(|settings| settings.caps.run.wall_ms = Some(100_000));
-    let mut walk = Walk::begin(&flow, start).expect("starts");
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    let mut walk = listed_from(&flow, start, &["a"]);
     walk.waits(60_000).says("do", "done");
     walk.waits(10_000_000).answers("ask", "more");
     let deadline = walk.find("do").and_then(|(_, effect)| effect.deadline_ms);

@@ -6,28 +6,14 @@ use windlass_core::{
 };
 use windlass_sim::{Saying, Walk, item};
 
-use crate::{JUST_DO, flow};
+use crate::{JUST_DO, claiming, flow, listed, listed_from, listed_items, order, ranked, units_at};
 
 const TWO: &str = r#"
-[[unit]]
-stage = "do"
-role = "worker"
-edits = true
-on = { done = "next", failed = "failed" }
-[[unit]]
-stage = "look"
-role = "reviewer"
-on = { clear = "next", blocking = "failed" }
-[[unit]]
-stage = "land"
-land = "merge"
-needs = ["look:clear"]
-on = { landed = "done", moved = "failed", conflict = "failed" }
+unit do    role = "worker", edits = true, on = { done = "next", failed = "failed" }
+unit look  role = "reviewer", on = { clear = "next", blocking = "failed" }
+unit land  land = "merge", needs = ["look:clear"],
+    on = { landed = "done", moved = "failed", conflict = "failed" }
 "#;
-
-fn units(walk: &Walk<'_>) -> Vec<String> {
-    walk.run().wants().values().filter_map(|e| e.unit.as_ref()).map(|u| u.to_string()).collect()
-}
 
 fn refused(walk: &mut Walk<'_>, wish: Wish) -> Refused {
     match walk.give(Input::Control { who: "me".into(), wish }) {
@@ -43,20 +29,18 @@ fn of(unit: &str) -> Target {
 #[test]
 fn stop_lets_the_unit_under_way_settle_and_starts_no_other() {
     let flow = flow("", TWO);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a", "b"]));
+    let mut walk = listed(&flow, &["a", "b"]);
     walk.wishes(Wish::Stop);
     walk.says("do", "done").says("look", "clear").says("land", "landed");
     assert_eq!((walk.standing(), walk.exit_code()), (Standing::Stopped, Some(5)));
     walk.wishes(Wish::Resume(None));
-    assert_eq!(units(&walk), ["b"]);
+    assert_eq!(units_at(&walk), ["b"]);
 }
 
 #[test]
 fn pause_wants_nothing_new_and_takes_the_reports_of_what_is_under_way() {
     let flow = flow("", TWO);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a", "b"]));
+    let mut walk = listed(&flow, &["a", "b"]);
     walk.wishes(Wish::Pause);
     assert_eq!(walk.at(), ["do"], "what is under way stays wanted");
     walk.says("do", "done");
@@ -68,16 +52,14 @@ fn pause_wants_nothing_new_and_takes_the_reports_of_what_is_under_way() {
 #[test]
 fn cancel_ends_the_run_at_once_but_not_a_landing() {
     let flow = flow("[units]\nlanes = 2", TWO);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a", "b"]));
+    let mut walk = listed(&flow, &["a", "b"]);
     let reserved = walk.run().purse().reserved;
     walk.wishes(Wish::Cancel);
     assert_eq!(walk.standing(), Standing::Ended(RunOutcome::Cancelled));
     assert_eq!(walk.exit_code(), Some(5));
     assert_eq!(walk.run().purse().settled, reserved, "nobody knows what they have used");
 
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a", "b"]));
+    let mut walk = listed(&flow, &["a", "b"]);
     walk.says("do", "done").says("do", "done").says("look", "clear");
     assert!(walk.is_at("land") && walk.is_at("look"));
     walk.wishes(Wish::Cancel);
@@ -90,8 +72,7 @@ fn cancel_ends_the_run_at_once_but_not_a_landing() {
 #[test]
 fn one_stage_can_be_done_over() {
     let flow = flow("", TWO);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    let mut walk = listed(&flow, &["a"]);
     let (old, _) = walk.find("do").expect("under way");
     walk.wishes(Wish::Redo { target: of("a"), stage: "do".into() });
     let (new, _) = walk.find("do").expect("under way");
@@ -118,8 +99,7 @@ fn the_runs_own_stages_can_be_done_over_too() {
 #[test]
 fn wishes_about_what_is_not_there_are_refused() {
     let flow = flow("", TWO);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a", "b"]));
+    let mut walk = listed(&flow, &["a", "b"]);
     let redo = |unit: &str, stage: &str| Wish::Redo { target: of(unit), stage: stage.into() };
     assert_eq!(refused(&mut walk, redo("x", "do")), Refused::NoSuchUnit("x".into()));
     assert_eq!(refused(&mut walk, redo("b", "do")), Refused::UnitNotStarted("b".into()));
@@ -149,26 +129,24 @@ fn wishes_about_what_is_not_there_are_refused() {
 #[test]
 fn a_skipped_unit_is_left_out_and_what_depends_on_it_is_blocked() {
     let flow = flow("", TWO);
-    let mut walk = Walk::new(&flow, &[]);
     let mut c = item("c");
     c.depends.push("a".into());
-    walk.says("list", Saying::new("found").items("jobs", vec![item("a"), item("b"), c]));
+    let mut walk = listed_items(&flow, vec![item("a"), item("b"), c]);
     walk.wishes(Wish::Skip { unit: "a".into(), reason: "not now".into() });
     assert_eq!(walk.unit("a"), Some(UnitStatus::Settled(Settled::Skipped)));
     assert_eq!(walk.unit("c"), Some(UnitStatus::Settled(Settled::Blocked)));
-    assert_eq!(units(&walk), ["b"]);
+    assert_eq!(units_at(&walk), ["b"]);
     assert_eq!(walk.run().tally().skipped, 1);
 }
 
 #[test]
 fn a_pending_unit_can_be_skipped_even_while_it_waits_for_a_claim() {
     let flow = flow("[units]\nlanes = 2", JUST_DO);
-    let mut walk = Walk::new(&flow, &[]);
-    let on = |id: &str| windlass_core::run::Item { files: vec!["f".into()], ..item(id) };
-    walk.says("list", Saying::new("found").items("jobs", vec![on("a"), on("b"), on("c")]));
+    let on = |id| claiming(id, &["f"]);
+    let mut walk = listed_items(&flow, vec![on("a"), on("b"), on("c")]);
     walk.wishes(Wish::Skip { unit: "b".into(), reason: "x".into() });
     walk.says("do", "done");
-    assert_eq!(units(&walk), ["c"]);
+    assert_eq!(units_at(&walk), ["c"]);
     walk.says("do", "done");
     assert_eq!(walk.standing(), Standing::Ended(RunOutcome::Done));
 }
@@ -176,50 +154,32 @@ fn a_pending_unit_can_be_skipped_even_while_it_waits_for_a_claim() {
 #[test]
 fn pending_units_can_be_taken_in_another_order() {
     let flow = flow("", JUST_DO);
-    let mut walk = Walk::new(&flow, &[]);
     let mut late = item("z");
     late.rank = -5;
-    walk.says(
-        "list",
-        Saying::new("found").items("jobs", vec![item("a"), item("b"), item("c"), late]),
-    );
-    assert_eq!(units(&walk), ["z"]);
+    let mut walk = listed_items(&flow, vec![item("a"), item("b"), item("c"), late]);
+    assert_eq!(units_at(&walk), ["z"]);
     walk.wishes(Wish::Reorder(vec!["c".into(), "z".into(), "a".into(), "c".into()]));
-    let mut order = Vec::new();
-    while walk.is_at("do") {
-        order.extend(units(&walk));
-        walk.says("do", "done");
-    }
-    assert_eq!(order, ["z", "c", "a", "b"]);
+    assert_eq!(order(&mut walk), ["z", "c", "a", "b"]);
 }
 
 #[test]
 fn units_taken_first_come_before_all_others_whatever_their_rank() {
     let flow = flow("", JUST_DO);
-    let mut walk = Walk::new(&flow, &[]);
-    let ranked = |id, rank| windlass_core::run::Item { rank, ..item(id) };
     let jobs = vec![ranked("a", -30), ranked("b", -20), ranked("c", 7), ranked("d", 9)];
-    walk.says("list", Saying::new("found").items("jobs", jobs));
+    let mut walk = listed_items(&flow, jobs);
     walk.wishes(Wish::Reorder(vec!["d".into(), "c".into()]));
-    let mut order = Vec::new();
-    while walk.is_at("do") {
-        order.extend(units(&walk));
-        walk.says("do", "done");
-    }
-    assert_eq!(order, ["a", "d", "c", "b"], "the one under way stays");
+    assert_eq!(order(&mut walk), ["a", "d", "c", "b"], "the one under way stays");
 }
 
 #[test]
 fn a_landing_keeps_wishes_from_its_own_unit_or_run_and_from_no_other() {
-    let stages = format!(
-        "{TWO}\n[[finale]]\nstage = \"check_all\"\nchecks = [\"test\"]\n\
-         on = {{ pass = \"next\", fail = \"end\", skipped = \"next\" }}\n\
-         [[finale]]\nstage = \"land_all\"\nland = \"merge\"\nneeds = [\"check_all:pass|skipped\"]\n\
-         on = {{ landed = \"next\", moved = \"end\", conflict = \"end\" }}"
-    );
-    let flow = flow("[units]\nlanes = 2", &stages);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a", "b"]));
+    let finale = r#"
+finale check_all  checks = ["test"], on = { pass = "next", fail = "end", skipped = "next" }
+finale land_all   land = "merge", needs = ["check_all:pass|skipped"],
+    on = { landed = "next", moved = "end", conflict = "end" }
+"#;
+    let flow = flow("[units]\nlanes = 2", &format!("{TWO}{finale}"));
+    let mut walk = listed(&flow, &["a", "b"]);
     walk.says("do", "done").says("do", "done").says("look", "clear");
     assert!(walk.is_at("land"));
     walk.wishes(Wish::Redo { target: of("b"), stage: "do".into() });
@@ -234,31 +194,26 @@ fn a_landing_keeps_wishes_from_its_own_unit_or_run_and_from_no_other() {
 #[test]
 fn a_unit_that_waits_for_a_claim_can_be_taken_in_another_order() {
     let flow = flow("[units]\nlanes = 2", JUST_DO);
-    let mut walk = Walk::new(&flow, &[]);
-    let on = |id: &str| windlass_core::run::Item { files: vec!["f".into()], ..item(id) };
-    walk.says("list", Saying::new("found").items("jobs", vec![on("a"), on("b"), on("c")]));
+    let on = |id| claiming(id, &["f"]);
+    let mut walk = listed_items(&flow, vec![on("a"), on("b"), on("c")]);
     walk.wishes(Wish::Reorder(vec!["c".into(), "b".into()]));
     walk.says("do", "done");
-    assert_eq!(units(&walk), ["c"]);
+    assert_eq!(units_at(&walk), ["c"]);
 }
 
 #[test]
 fn resume_can_be_for_one_unit_alone() {
     let stages = r#"
-[[unit]]
-stage = "do"
-role = "worker"
-on = { done = "next", failed = "pause" }
+unit do  role = "worker", on = { done = "next", failed = "pause" }
 "#;
     let flow = flow("[units]\nlanes = 2", stages);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a", "b"]));
+    let mut walk = listed(&flow, &["a", "b"]);
     walk.says("do", "failed").says("do", "failed");
     assert_eq!(walk.standing(), Standing::Escalated);
     walk.wishes(Wish::Resume(Some(Target::Run)));
     assert_eq!(walk.at(), [""; 0]);
     walk.wishes(Wish::Resume(Some(of("b"))));
-    assert_eq!(units(&walk), ["b"]);
+    assert_eq!(units_at(&walk), ["b"]);
     assert_eq!(refused(&mut walk, Wish::Resume(Some(of("x")))), Refused::NoSuchUnit("x".into()));
 }
 
@@ -300,23 +255,18 @@ fn inputs_and_entries_are_held_to_what_the_workflow_says() {
         have: ["spec.md".to_owned()].into(),
         ..Start::default()
     };
-    let mut walk = Walk::begin(&flow, begin).expect("starts");
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    let walk = listed_from(&flow, begin, &["a"]);
     assert_eq!(walk.at(), ["look"], "it starts where the sub-command says");
 }
 
 #[test]
 fn a_verdict_that_a_person_gives_may_lead_back_to_its_stage() {
     let stages = r#"
-[[unit]]
-stage = "do"
-role = "worker"
-on.done = "next"
-on.failed = { to = "again", count = "tries", spent = "failed" }
+unit do  role = "worker",
+    on = { done = "next", failed = { to = "again", count = "tries", spent = "failed" } }
 "#;
     let flow = flow("[counters]\ntries = { per = \"unit\", max = 2 }", stages);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    let mut walk = listed(&flow, &["a"]);
     walk.wishes(Wish::Override {
         target: of("a"),
         stage: "do".into(),

@@ -1,48 +1,36 @@
 //! Evidence: what a landing needs, what clears it, and who may waive it.
 
-use windlass_core::run::{Standing, Target, Wish};
+use std::sync::Arc;
+
+use windlass_core::{
+    run::{Ended, Standing, Target, Wish},
+    workflow::{Mishap, Workflow},
+};
 use windlass_sim::{Saying, Walk};
 
-use crate::{flow, flow_after};
+use crate::{LIST, fault, flow, flow_after, listed, report, subject};
 
 const STAGES: &str = r#"
-[[unit]]
-stage = "do"
-role = "worker"
-edits = true
-on = { done = "next", failed = "failed" }
-[[unit]]
-stage = "prove"
-checks = ["test"]
-on = { pass = "next", fail = { to = "do", count = "tries", spent = "anyway" }, skipped = "anyway" }
-[[unit]]
-stage = "review"
-when = "not fast"
-role = "reviewer"
-on = { clear = "next", blocking = "anyway" }
-[[unit]]
-stage = "land"
-land = "merge"
-needs = ["prove:pass", "review:clear"]
-on.landed = "next"
-on.moved = { to = "prove", count = "tries", spent = "failed" }
-on.conflict = { to = "do", count = "tries", spent = "failed" }
-[[unit]]
-stage = "told"
-tell = ["report"]
-on = { told = "done" }
-[[unit]]
-stage = "anyway"
-aside = true
-gate = "anyway?"
-on = { land = { to = "land", waive = ["prove", "review"] }, fix = "do", no = "failed" }
+unit do      role = "worker", edits = true, on = { done = "next", failed = "failed" }
+unit prove   checks = ["test"],
+    on = { pass = "next", fail = { to = "do", count = "tries", spent = "anyway" },
+           skipped = "anyway" }
+unit review  when = "not fast", role = "reviewer", on = { clear = "next", blocking = "anyway" }
+unit land    land = "merge", needs = ["prove:pass", "review:clear"],
+    on = { landed = "next", moved = { to = "prove", count = "tries", spent = "failed" },
+           conflict = { to = "do", count = "tries", spent = "failed" } }
+unit told    tell = ["report"], on = { told = "done" }
+unit anyway  aside = true, gate = "anyway?",
+    on = { land = { to = "land", waive = ["prove", "review"] }, fix = "do", no = "failed" }
 "#;
 
 const HEAD: &str = "[inputs]\nfast = \"flag\"\n[counters]\ntries = { per = \"unit\", max = 5 }";
 
-fn begun(flow: &std::sync::Arc<windlass_core::workflow::Workflow>) -> Walk<'_> {
-    let mut walk = Walk::new(flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+/// A run that has come as far as its review, and what that came to.
+#[track_caller]
+fn reviewed<'f>(flow: &'f Arc<Workflow>, verdict: &str) -> Walk<'f> {
+    let mut walk = listed(flow, &["a"]);
+    walk.says("do", "done").says("prove", "pass").says("review", verdict);
     walk
 }
 
@@ -53,8 +41,7 @@ fn redo(walk: &mut Walk<'_>, stage: &str) {
 #[test]
 fn a_landing_with_its_evidence_goes_through_once() {
     let flow = flow(HEAD, STAGES);
-    let mut walk = begun(&flow);
-    walk.says("do", "done").says("prove", "pass").says("review", "clear");
+    let mut walk = reviewed(&flow, "clear");
     assert_eq!(walk.at(), ["land"]);
     assert_eq!(walk.run().next_deadline(), None, "nobody can tell whether a late landing happened");
     walk.says("land", "landed");
@@ -71,7 +58,7 @@ fn a_landing_with_its_evidence_goes_through_once() {
 #[test]
 fn a_new_edit_clears_what_was_proved_and_reviewed() {
     let flow = flow(HEAD, STAGES);
-    let mut walk = begun(&flow);
+    let mut walk = listed(&flow, &["a"]);
     almost_landed(&mut walk);
     walk.says("do", "done");
     redo(&mut walk, "land");
@@ -93,7 +80,7 @@ fn almost_landed(walk: &mut Walk<'_>) {
 #[test]
 fn an_edit_that_does_not_say_what_it_made_clears_everything() {
     let flow = flow(HEAD, STAGES);
-    let mut walk = begun(&flow);
+    let mut walk = listed(&flow, &["a"]);
     almost_landed(&mut walk);
     walk.waits(30 * 60_000);
     redo(&mut walk, "land");
@@ -103,11 +90,11 @@ fn an_edit_that_does_not_say_what_it_made_clears_everything() {
 #[test]
 fn review_survives_a_clean_rebase_and_checks_do_not() {
     let flow = flow(HEAD, STAGES);
-    let mut walk = begun(&flow);
-    walk.says("do", "done").says("prove", "pass").says("review", "clear").says("land", "moved");
+    let mut walk = reviewed(&flow, "clear");
+    walk.says("land", "moved");
     assert_eq!(walk.at(), ["prove"]);
-    let mut unproved = begun(&flow);
-    unproved.says("do", "done").says("prove", "pass").says("review", "clear").says("land", "moved");
+    let mut unproved = reviewed(&flow, "clear");
+    unproved.says("land", "moved");
     redo(&mut unproved, "land");
     assert_eq!(unproved.standing(), Standing::Escalated, "the merged tree was never proved");
     walk.says("prove", "pass");
@@ -121,8 +108,7 @@ fn review_survives_a_clean_rebase_and_checks_do_not() {
 #[test]
 fn a_bad_verdict_is_never_upheld() {
     let flow = flow(HEAD, STAGES);
-    let mut walk = begun(&flow);
-    walk.says("do", "done").says("prove", "pass").says("review", "blocking");
+    let mut walk = reviewed(&flow, "blocking");
     redo(&mut walk, "prove");
     walk.says("prove", "pass");
     assert_eq!(walk.at(), ["review"], "blocking is nothing to keep");
@@ -131,8 +117,8 @@ fn a_bad_verdict_is_never_upheld() {
 #[test]
 fn a_conflict_clears_review_as_well() {
     let flow = flow(HEAD, STAGES);
-    let mut walk = begun(&flow);
-    walk.says("do", "done").says("prove", "pass").says("review", "clear").says("land", "conflict");
+    let mut walk = reviewed(&flow, "clear");
+    walk.says("land", "conflict");
     assert_eq!(walk.at(), ["do"]);
     redo(&mut walk, "prove");
     walk.says("prove", "pass");
@@ -143,8 +129,7 @@ fn a_conflict_clears_review_as_well() {
 #[test]
 fn the_wrong_verdict_is_no_evidence() {
     let flow = flow(HEAD, STAGES);
-    let mut walk = begun(&flow);
-    walk.says("do", "done").says("prove", "pass").says("review", "blocking");
+    let mut walk = reviewed(&flow, "blocking");
     redo(&mut walk, "land");
     assert_eq!(walk.standing(), Standing::Escalated);
 }
@@ -161,7 +146,7 @@ fn a_stage_whose_condition_is_false_is_not_needed() {
 #[test]
 fn a_waiver_counts_for_exactly_this_change() {
     let flow = flow(HEAD, STAGES);
-    let mut walk = begun(&flow);
+    let mut walk = listed(&flow, &["a"]);
     walk.says("do", "done").says("prove", "skipped").answers("anyway", "land");
     assert_eq!(walk.at(), ["land"]);
     walk.says("land", "conflict").says("do", "done");
@@ -173,36 +158,24 @@ fn a_waiver_counts_for_exactly_this_change() {
 #[track_caller]
 fn passes(walk: &mut Walk<'_>, stage: &str, tree: &str) {
     let (effect, _) = walk.find(stage).expect("under way");
-    let given = walk.give(windlass_core::run::Input::Report(windlass_core::run::Report {
-        effect,
-        ended: windlass_core::run::Ended::Verdict("pass".into()),
-        facts: std::collections::BTreeMap::new(),
-        lists: std::collections::BTreeMap::new(),
-        subject: Some(windlass_core::run::Subject { tree: tree.into(), change: tree.into() }),
-        usage: windlass_core::run::Usage::NONE,
-    }));
-    assert_eq!(given, Ok(()));
+    let passed = Ended::Verdict("pass".into());
+    assert_eq!(walk.give(report(effect, passed, Some(subject(tree)))), Ok(()));
 }
 
 #[test]
 fn a_check_of_another_tree_does_not_count() {
     let flow = flow(HEAD, STAGES);
-    let mut walk = begun(&flow);
+    let mut walk = listed(&flow, &["a"]);
     walk.says("do", "done");
     passes(&mut walk, "prove", "other");
     assert_eq!(walk.at(), ["prove"], "it is done again");
-    let fault = walk.journal().iter().find_map(|r| match &r.event {
-        windlass_core::run::Event::Reported(ending) => ending.fault.clone(),
-        _ => None,
-    });
-    assert_eq!(fault.as_deref(), Some("it looked at something else than was wanted"));
+    assert_eq!(fault(&walk).as_deref(), Some("it looked at something else than was wanted"));
 }
 
 #[test]
 fn a_person_may_override_a_verdict_with_a_reason() {
     let flow = flow(HEAD, STAGES);
-    let mut walk = begun(&flow);
-    walk.says("do", "done").says("prove", "pass").says("review", "blocking");
+    let mut walk = reviewed(&flow, "blocking");
     assert_eq!(walk.at(), ["anyway"]);
     walk.wishes(Wish::Override {
         target: Target::Unit("a".into()),
@@ -236,29 +209,19 @@ fn one_landing_at_a_time() {
 #[test]
 fn a_landing_that_crashed_has_changed_nothing() {
     let flow = flow(HEAD, STAGES);
-    let mut walk = begun(&flow);
-    walk.says("do", "done").says("prove", "pass").says("review", "clear");
+    let mut walk = reviewed(&flow, "clear");
     let (effect, _) = walk.find("land").expect("under way");
-    let given = walk.give(windlass_core::run::Input::Report(windlass_core::run::Report {
-        effect,
-        ended: windlass_core::run::Ended::Mishap(windlass_core::workflow::Mishap::Crashed),
-        facts: std::collections::BTreeMap::new(),
-        lists: std::collections::BTreeMap::new(),
-        subject: None,
-        usage: windlass_core::run::Usage::NONE,
-    }));
-    assert_eq!(given, Ok(()));
+    assert_eq!(walk.give(report(effect, Ended::Mishap(Mishap::Crashed), None)), Ok(()));
     assert_eq!(walk.at(), ["land"], "what was proved still is, so it is tried again");
 }
 
 #[test]
 fn only_what_a_landing_needs_is_kept_from_being_asked_again() {
-    let extra = "[[unit]]\nstage = \"extra\"\nrole = \"second\"\n\
-                 on = { clear = \"next\", blocking = \"next\" }\n[[unit]]\nstage = \"land\"";
-    let stages = STAGES.replacen("[[unit]]\nstage = \"land\"", extra, 1);
-    let flow = flow(HEAD, &stages);
-    let mut walk = begun(&flow);
-    walk.says("do", "done").says("prove", "pass").says("review", "clear").says("extra", "clear");
+    let (before, after) = STAGES.split_once("unit land").expect("a landing");
+    let extra = r#"unit extra  role = "second", on = { clear = "next", blocking = "next" }"#;
+    let flow = flow(HEAD, &format!("{before}{extra}\nunit land{after}"));
+    let mut walk = reviewed(&flow, "clear");
+    walk.says("extra", "clear");
     walk.says("land", "moved").says("prove", "pass");
     assert_eq!(walk.at(), ["extra"], "nothing needs it, so it is asked each time");
     assert_eq!(walk.runs("review"), 1);
@@ -268,24 +231,13 @@ fn only_what_a_landing_needs_is_kept_from_being_asked_again() {
 #[test]
 fn the_run_itself_looks_at_what_has_landed() {
     let health = r#"
-[[intake]]
-stage = "health"
-checks = ["test"]
-on = { pass = "next", fail = "next", skipped = "next" }
+intake health  checks = ["test"], on = { pass = "next", fail = "next", skipped = "next" }
 "#;
     let finale = r#"
-[[finale]]
-stage = "last_look"
-checks = ["test"]
-on = { pass = "next", fail = "next", skipped = "next" }
-[[finale]]
-stage = "mend"
-role = "worker"
-edits = true
-on = { done = "end", failed = "end" }
+finale last_look  checks = ["test"], on = { pass = "next", fail = "next", skipped = "next" }
+finale mend       role = "worker", edits = true, on = { done = "end", failed = "end" }
 "#;
-    let intake = format!("{health}{}", crate::LIST);
-    let flow = flow_after(HEAD, &intake, &format!("{STAGES}{finale}"));
+    let flow = flow_after(HEAD, &format!("{health}{LIST}"), &format!("{STAGES}{finale}"));
     let tree = |walk: &Walk<'_>, stage: &str| {
         let (_, effect) = walk.find(stage).expect(stage);
         effect.subject.map(|subject| subject.tree.to_string())

@@ -1,13 +1,12 @@
 //! Folding: any prefix and then the rest is the whole; a damaged journal is refused.
 
 use windlass_core::run::{Broken, Event, Recorded, fold, fold_with};
-use windlass_sim::{Saying, Walk, journal_bytes};
+use windlass_sim::journal_bytes;
 
-use crate::{JUST_DO, flow};
+use crate::{JUST_DO, flow, listed};
 
 fn journal(flow: &std::sync::Arc<windlass_core::workflow::Workflow>) -> Vec<Recorded> {
-    let mut walk = Walk::new(flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a", "b"]));
+    let mut walk = listed(flow, &["a", "b"]);
     walk.says("do", "crashed").says("do", "done").says("do", "failed");
     walk.journal().to_vec()
 }

@@ -1,44 +1,43 @@
 //! Gates: options, defaults, free text, concerns, policies, waking.
 
 use windlass_core::run::{
-    Answer, Event, Input, Refused, Settings, Standing, StandingPolicy, Start, Subject,
+    Answer, Event, Input, Refused, Settings, Standing, StandingPolicy, Start,
 };
 use windlass_sim::{Saying, Walk};
 
-use crate::flow;
+use crate::{flow, listed, listed_from, listed_items, subject};
 
 const GATE: &str = r#"
-[[unit]]
-stage = "ask"
-gate = "go?"
-default = "no"
-[unit.on]
-yes = { to = "next", label = "Yes", about = "go on" }
-twice = { to = "ask", count = "tries" }
-high = [{ when = "unit.level == 'high'", to = "next" }]
-why = { to = "next", reason = true }
-no = "failed"
+unit ask  gate = "go?", default = "no",
+    on = { yes = { to = "next", label = "Yes", about = "go on" },
+           twice = { to = "ask", count = "tries" },
+           high = [{ when = "unit.level == 'high'", to = "next" }],
+           why = { to = "next", reason = true }, no = "failed" }
 "#;
 
 const TRIES: &str = "[counters]\ntries = { per = \"unit\", max = 1 }";
 
-fn answer(walk: &mut Walk<'_>, option: Option<&str>, text: Option<&str>) -> Result<(), Refused> {
-    let gate = walk.run().gates()[0].id;
-    walk.give(Input::Answer(Answer {
-        gate,
+/// An answer to the first gate that is open.
+fn answered(walk: &Walk<'_>, option: Option<&str>, text: Option<&str>) -> Answer {
+    Answer {
+        gate: walk.run().gates()[0].id,
         option: option.map(str::to_owned),
         text: text.map(str::to_owned),
         who: "me".into(),
         shown: "digest".into(),
         subject: None,
-    }))
+    }
+}
+
+fn answer(walk: &mut Walk<'_>, option: Option<&str>, text: Option<&str>) -> Result<(), Refused> {
+    let answer = answered(walk, option, text);
+    walk.give(Input::Answer(answer))
 }
 
 #[test]
 fn options_are_offered_while_their_case_holds_and_their_counter_is_not_spent() {
     let flow = flow(TRIES, GATE);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    let mut walk = listed(&flow, &["a"]);
     assert_eq!(walk.options("ask"), ["yes", "twice", "why", "no", "other"]);
     walk.answers("ask", "twice");
     assert_eq!(walk.options("ask"), ["yes", "why", "no", "other"]);
@@ -55,8 +54,7 @@ fn options_are_offered_while_their_case_holds_and_their_counter_is_not_spent() {
 #[test]
 fn an_empty_answer_is_the_default_and_free_text_asks_again() {
     let flow = flow(TRIES, GATE);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    let mut walk = listed(&flow, &["a"]);
     let first = walk.run().gates()[0].id;
     assert_eq!(answer(&mut walk, None, Some("what do you mean?")), Ok(()));
     let second = walk.run().gates()[0].id;
@@ -67,12 +65,8 @@ fn an_empty_answer_is_the_default_and_free_text_asks_again() {
 
 #[test]
 fn a_gate_without_default_refuses_an_empty_answer() {
-    let flow = flow(
-        "",
-        "[[unit]]\nstage = \"ask\"\ngate = \"go?\"\non = { yes = \"next\", no = \"failed\" }",
-    );
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    let flow = flow("", r#"unit ask  gate = "go?", on = { yes = "next", no = "failed" }"#);
+    let mut walk = listed(&flow, &["a"]);
     let refused = answer(&mut walk, None, None);
     assert!(
         matches!(refused, Err(Refused::NoDefault { options }) if options == ["yes", "no", "other"])
@@ -82,8 +76,7 @@ fn a_gate_without_default_refuses_an_empty_answer() {
 #[test]
 fn an_option_that_wants_a_reason_does_not_go_without() {
     let flow = flow(TRIES, GATE);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    let mut walk = listed(&flow, &["a"]);
     let refused = answer(&mut walk, Some("why"), Some(" "));
     assert_eq!(refused, Err(Refused::ReasonNeeded { option: "why".into() }));
     assert_eq!(answer(&mut walk, Some("why"), Some("it is late")), Ok(()));
@@ -97,28 +90,19 @@ fn an_option_that_wants_a_reason_does_not_go_without() {
 #[test]
 fn a_gate_is_answered_once() {
     let flow = flow(TRIES, GATE);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a", "b"]));
-    let gate = walk.run().gates()[0].id;
+    let mut walk = listed(&flow, &["a", "b"]);
+    let late = answered(&walk, Some("no"), None);
+    let gate = late.gate;
     walk.answers("ask", "yes");
-    let late = walk.give(Input::Answer(Answer {
-        gate,
-        option: Some("no".into()),
-        text: None,
-        who: "me".into(),
-        shown: "digest".into(),
-        subject: None,
-    }));
-    assert_eq!(late, Err(Refused::NoSuchGate(gate)));
+    assert_eq!(walk.give(Input::Answer(late)), Err(Refused::NoSuchGate(gate)));
 }
 
 const CONCERNED: &str = r#"
-[[unit]]
-stage = "ask"
-gate = "approve?"
-policy = [{ when = "fast", answer = "yes", record = "auto_fast" }, { when = "quiet", answer = "yes", record = "auto" }]
-concerns = { high = "unit.level == 'high'", heavy = "unit.weight > 10" }
-on = { yes = { to = "next", record = "approved" }, no = "failed" }
+unit ask  gate = "approve?",
+    policy = [{ when = "fast", answer = "yes", record = "auto_fast" },
+              { when = "quiet", answer = "yes", record = "auto" }],
+    concerns = { high = "unit.level == 'high'", heavy = "unit.weight > 10" },
+    on = { yes = { to = "next", record = "approved" }, no = "failed" }
 "#;
 
 fn judged(fast: &str, facts: &[(&str, windlass_core::value::Value)]) -> Vec<String> {
@@ -152,18 +136,11 @@ fn with_policy(stage: &str, answer: &str) -> Start {
 #[test]
 fn a_standing_policy_answers_the_first_time_only_and_is_named() {
     let stages = r#"
-[[unit]]
-stage = "ask"
-gate = "go?"
-on = { more = "do", enough = "done" }
-[[unit]]
-stage = "do"
-role = "worker"
-on = { done = "ask", failed = "failed" }
+unit ask  gate = "go?", on = { more = "do", enough = "done" }
+unit do   role = "worker", on = { done = "ask", failed = "failed" }
 "#;
     let flow = flow("", stages);
-    let mut walk = Walk::begin(&flow, with_policy("ask", "more")).expect("starts");
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    let mut walk = listed_from(&flow, with_policy("ask", "more"), &["a"]);
     let name = walk.journal().iter().find_map(|r| match &r.event {
         Event::Asked { policy: Some(policy), .. } => policy.name.clone(),
         _ => None,
@@ -177,26 +154,13 @@ on = { done = "ask", failed = "failed" }
 #[test]
 fn policies_that_would_override_a_person_are_refused_at_the_start() {
     let stages = r#"
-[[unit]]
-stage = "prove"
-checks = ["test"]
-on = { pass = "land", fail = "soft", skipped = "soft" }
-[[unit]]
-stage = "soft"
-aside = true
-gate = "anyway?"
-on = { waive = { to = "land", waive = ["prove"] }, why = { to = "stop", reason = true }, no = "failed" }
-[[unit]]
-stage = "stop"
-aside = true
-hard = true
-gate = "really?"
-on = { yes = "failed", no = "failed" }
-[[unit]]
-stage = "land"
-land = "merge"
-needs = ["prove:pass"]
-on = { landed = "done", moved = "failed", conflict = "failed" }
+unit prove  checks = ["test"], on = { pass = "land", fail = "soft", skipped = "soft" }
+unit soft   aside = true, gate = "anyway?",
+    on = { waive = { to = "land", waive = ["prove"] }, why = { to = "stop", reason = true },
+           no = "failed" }
+unit stop   aside = true, hard = true, gate = "really?", on = { yes = "failed", no = "failed" }
+unit land   land = "merge", needs = ["prove:pass"],
+    on = { landed = "done", moved = "failed", conflict = "failed" }
 "#;
     let flow = flow("", stages);
     let why = |stage, answer| match Walk::begin(&flow, with_policy(stage, answer)) {
@@ -216,27 +180,19 @@ on = { landed = "done", moved = "failed", conflict = "failed" }
 #[test]
 fn what_stands_between_braces_is_filled_in() {
     let stages = r#"
-[[unit]]
-stage = "plan"
-role = "worker"
-on = { done = "next", failed = "failed" }
-[[unit]]
-stage = "each_part"
-each = "part"
-from = "plan.found"
-on = { all = "next", some = "next", none = "next" }
-[[part]]
-stage = "ask"
-gate = "{part.title} of {unit.id} ({unit.title}, {unit.level}): {plan.size} or {plan.cause}? {} {x} {list.jobs"
-on.yes = { end = "done", label = "yes to {part.id}", about = "{part.hard} {nobody.knows}" }
-on.no = "failed"
+unit plan       role = "worker", on = { done = "next", failed = "failed" }
+unit each_part  each = "part", from = "plan.found",
+    on = { all = "next", some = "next", none = "next" }
+part ask
+    gate = "{part.title} of {unit.id} ({unit.title}, {unit.level}): {plan.size} or {plan.cause}? {} {x} {list.jobs",
+    on = { yes = { end = "done", label = "yes to {part.id}", about = "{part.hard} {nobody.knows}" },
+           no = "failed" }
 "#;
     let flow = flow("", stages);
-    let mut walk = Walk::new(&flow, &[]);
     let mut job = windlass_sim::item("a");
     job.title = "Alpha".into();
     job.facts.insert("level".into(), "low".into());
-    walk.says("list", Saying::new("found").items("jobs", vec![job]));
+    let mut walk = listed_items(&flow, vec![job]);
     let mut part = windlass_sim::item("p1");
     part.title = "First".into();
     part.facts.insert("hard".into(), true.into());
@@ -250,19 +206,12 @@ on.no = "failed"
 #[test]
 fn a_policy_answers_nothing_that_is_not_offered() {
     let stages = r#"
-[[unit]]
-stage = "ask"
-gate = "go?"
-policy = [{ answer = "more" }]
-on = { more = { to = "do", count = "rounds" }, enough = "done" }
-[[unit]]
-stage = "do"
-role = "worker"
-on = { done = "ask", failed = "failed" }
+unit ask  gate = "go?", policy = [{ answer = "more" }],
+    on = { more = { to = "do", count = "rounds" }, enough = "done" }
+unit do   role = "worker", on = { done = "ask", failed = "failed" }
 "#;
     let flow = flow("[counters]\nrounds = { per = \"unit\", max = 2 }", stages);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    let mut walk = listed(&flow, &["a"]);
     walk.says("do", "done").says("do", "done");
     assert_eq!(walk.at(), ["ask"]);
     assert_eq!(walk.options("ask"), ["enough", "other"], "the rounds are spent");
@@ -271,52 +220,31 @@ on = { done = "ask", failed = "failed" }
 #[test]
 fn a_standing_policy_does_not_answer_when_a_concern_fired() {
     let flow = flow("[inputs]\nfast = \"flag\"", CONCERNED);
-    let mut walk = Walk::begin(&flow, with_policy("ask", "yes")).expect("starts");
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    let walk = listed_from(&flow, with_policy("ask", "yes"), &["a"]);
     assert_eq!(walk.at(), ["ask"]);
 }
 
 #[test]
 fn what_a_person_changed_in_the_lane_comes_with_their_answer() {
     let stages = r#"
-[[unit]]
-stage = "prove"
-checks = ["test"]
-on = { pass = "ask", fail = "failed", skipped = "ask" }
-[[unit]]
-stage = "ask"
-gate = "well?"
-on = { land = "land", again = "prove" }
-[[unit]]
-stage = "land"
-aside = true
-land = "merge"
-needs = ["prove:pass|skipped"]
-on = { landed = "done", moved = "failed", conflict = "failed" }
+unit prove  checks = ["test"], on = { pass = "ask", fail = "failed", skipped = "ask" }
+unit ask    gate = "well?", on = { land = "land", redo_it = "prove" }
+unit land   aside = true, land = "merge", needs = ["prove:pass|skipped"],
+    on = { landed = "done", moved = "failed", conflict = "failed" }
 "#;
-    let flow = flow("", stages.replace("again = \"prove\"", "redo_it = \"prove\"").as_str());
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
+    let flow = flow("", stages);
+    let mut walk = listed(&flow, &["a"]);
     walk.says("prove", "pass");
-    let gate = walk.run().gates()[0].id;
-    let subject = Subject { tree: "theirs".into(), change: "theirs".into() };
-    let option = Some("land".to_owned());
-    let given = walk.give(Input::Answer(Answer {
-        gate,
-        option,
-        text: None,
-        who: "me".into(),
-        shown: "digest".into(),
-        subject: Some(subject.clone()),
-    }));
-    assert_eq!(given, Ok(()));
+    let theirs = Some(subject("theirs"));
+    let land = Answer { subject: theirs.clone(), ..answered(&walk, Some("land"), None) };
+    assert_eq!(walk.give(Input::Answer(land)), Ok(()));
     assert_eq!(walk.standing(), Standing::Escalated, "what they changed was never proved");
     walk.wishes(windlass_core::run::Wish::Redo {
         target: windlass_core::run::Target::Unit("a".into()),
         stage: "prove".into(),
     });
     let wanted = walk.find("prove").and_then(|(_, effect)| effect.subject);
-    assert_eq!(wanted, Some(subject));
+    assert_eq!(wanted, theirs);
     walk.says("prove", "pass").answers("ask", "land").says("land", "landed");
     assert_eq!(walk.exit_code(), Some(0));
 }

@@ -1,15 +1,14 @@
 //! Panels: members in parallel, critique, synthesis, disagreement, nothing paid twice.
 
 use windlass_core::run::{EffectKind, PanelPhase, Standing};
-use windlass_sim::{Saying, Walk};
+use windlass_sim::Walk;
 
-use crate::flow;
+use crate::{flow, listed, listed_from};
 
 const PANEL: &str = r#"
-[[unit]]
-stage = "think"
-panel = { roles = ["reviewer", "worker", "editor"], critique = "editor", synthesis = "reviewer" }
-on = { clear = "next", blocking = "failed" }
+unit think  panel = { roles = ["reviewer", "worker", "editor"],
+                      critique = "editor", synthesis = "reviewer" },
+    on = { clear = "next", blocking = "failed" }
 "#;
 
 fn members(walk: &Walk<'_>) -> Vec<(PanelPhase, u16, String)> {
@@ -22,16 +21,10 @@ fn members(walk: &Walk<'_>) -> Vec<(PanelPhase, u16, String)> {
     walk.run().wants().into_values().filter_map(|effect| invoked(effect.kind)).collect()
 }
 
-fn begun(flow: &std::sync::Arc<windlass_core::workflow::Workflow>) -> Walk<'_> {
-    let mut walk = Walk::new(flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
-    walk
-}
-
 #[test]
 fn proposals_then_critiques_then_one_synthesis() {
     let flow = flow("", PANEL);
-    let mut walk = begun(&flow);
+    let mut walk = listed(&flow, &["a"]);
     let role = |role: &str| role.to_owned();
     assert_eq!(
         members(&walk),
@@ -57,7 +50,7 @@ fn proposals_then_critiques_then_one_synthesis() {
 #[test]
 fn a_mishap_is_taken_up_when_the_others_are_done_and_they_are_not_paid_again() {
     let flow = flow("", PANEL);
-    let mut walk = begun(&flow);
+    let mut walk = listed(&flow, &["a"]);
     walk.says("think", "clear").says("think", "crashed");
     assert_eq!(members(&walk).len(), 1, "the third goes on");
     walk.says("think", "mended");
@@ -71,16 +64,14 @@ fn a_mishap_is_taken_up_when_the_others_are_done_and_they_are_not_paid_again() {
 #[test]
 fn without_a_synthesis_the_members_must_agree() {
     let stages = r#"
-[[unit]]
-stage = "advise"
-panel = { roles = ["reviewer", "second"] }
-on = { clear = "next", blocking = "failed" }
+unit advise  panel = { roles = ["reviewer", "second"] },
+    on = { clear = "next", blocking = "failed" }
 "#;
     let flow = flow("", stages);
-    let mut walk = begun(&flow);
+    let mut walk = listed(&flow, &["a"]);
     walk.says("advise", "clear").says("advise", "clear");
     assert_eq!(walk.run().tally().done, 1);
-    let mut walk = begun(&flow);
+    let mut walk = listed(&flow, &["a"]);
     walk.says("advise", "clear").says("advise", "blocking");
     assert_eq!(walk.run().counters(), [("redo".to_owned(), 1, 2)], "disagreement is unknown");
     assert_eq!(members(&walk).len(), 2, "and asked again of both");
@@ -93,7 +84,7 @@ on = { clear = "next", blocking = "failed" }
 #[test]
 fn a_member_that_says_something_else_than_its_role_may_is_unknown() {
     let flow = flow("", PANEL);
-    let mut walk = begun(&flow);
+    let mut walk = listed(&flow, &["a"]);
     walk.says("think", "LGTM").says("think", "done").says("think", "mended");
     assert_eq!(members(&walk), [(PanelPhase::Propose, 0, "reviewer".to_owned())]);
 }
@@ -104,8 +95,7 @@ fn a_panel_is_held_for_want_of_money_only_when_its_members_under_way_are_done() 
     let mut settings = windlass_core::run::Settings::default();
     settings.caps.unit.invocations = Some(2);
     let start = windlass_core::run::Start { settings, ..windlass_core::run::Start::default() };
-    let mut walk = Walk::begin(&flow, start).expect("starts");
-    walk.says("list", Saying::new("found").list("jobs", &["a", "b"]));
+    let mut walk = listed_from(&flow, start, &["a", "b"]);
     assert_eq!(members(&walk).len(), 2, "there is room for two");
     walk.says("think", "clear");
     let unit = walk.find("think").and_then(|(_, effect)| effect.unit);

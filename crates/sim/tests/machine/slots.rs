@@ -1,33 +1,12 @@
 //! Effects: stale reports, mishaps, rate limits, lost ones, deadlines, falling back.
 
-use std::collections::BTreeMap;
-
 use windlass_core::{
-    run::{
-        EffectId, EffectKind, Ended, Event, Input, PARK_MS_MIN, Refused, Report, Standing, Usage,
-    },
+    run::{EffectId, EffectKind, Ended, Event, PARK_MS_MIN, Refused, Standing},
     workflow::{Mishap, RunOutcome},
 };
 use windlass_sim::{Saying, Walk};
 
-use crate::{JUST_DO, flow};
-
-fn report(effect: EffectId, ended: Ended) -> Input {
-    Input::Report(Report {
-        effect,
-        ended,
-        facts: BTreeMap::new(),
-        lists: BTreeMap::new(),
-        subject: None,
-        usage: Usage::NONE,
-    })
-}
-
-fn begun(flow: &std::sync::Arc<windlass_core::workflow::Workflow>) -> Walk<'_> {
-    let mut walk = Walk::new(flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a"]));
-    walk
-}
+use crate::{JUST_DO, flow, listed, report};
 
 fn id(walk: &Walk<'_>) -> EffectId {
     walk.run().wanted().next().expect("something is wanted")
@@ -43,7 +22,7 @@ fn last_ended(walk: &Walk<'_>) -> Option<Ended> {
 #[test]
 fn one_effect_is_described_as_all_of_them_are() {
     let flow = flow("", JUST_DO);
-    let walk = begun(&flow);
+    let walk = listed(&flow, &["a"]);
     let wants = walk.run().wants();
     assert_eq!(wants.len(), 1);
     for (id, effect) in wants {
@@ -55,29 +34,29 @@ fn one_effect_is_described_as_all_of_them_are() {
 #[test]
 fn a_report_counts_once_and_never_for_what_is_not_wanted() {
     let flow = flow("", JUST_DO);
-    let mut walk = begun(&flow);
+    let mut walk = listed(&flow, &["a"]);
     let first = id(&walk);
     let before = walk.run().clone();
     let ghost = EffectId(99);
-    assert_eq!(walk.give(report(ghost, Ended::Lost)), Err(Refused::Stale(ghost)));
+    assert_eq!(walk.give(report(ghost, Ended::Lost, None)), Err(Refused::Stale(ghost)));
     assert_eq!(walk.run(), &before, "a refusal changes nothing");
-    assert_eq!(walk.give(report(first, Ended::Lost)), Ok(()));
+    assert_eq!(walk.give(report(first, Ended::Lost, None)), Ok(()));
     assert_ne!(id(&walk), first, "wanted again under a new id");
-    let late = walk.give(report(first, Ended::Verdict("done".into())));
+    let late = walk.give(report(first, Ended::Verdict("done".into()), None));
     assert_eq!(late, Err(Refused::Stale(first)));
     let second = id(&walk);
-    assert_eq!(walk.give(report(second, Ended::Verdict("done".into()))), Ok(()));
+    assert_eq!(walk.give(report(second, Ended::Verdict("done".into()), None)), Ok(()));
     assert_eq!(walk.standing(), Standing::Ended(RunOutcome::Done));
-    assert_eq!(walk.give(report(second, Ended::Lost)), Err(Refused::Ended));
+    assert_eq!(walk.give(report(second, Ended::Lost, None)), Err(Refused::Ended));
 }
 
 #[test]
 fn a_verdict_that_is_not_the_stages_own_is_unknown() {
     let flow = flow("", JUST_DO);
     for word in ["LGTM", "pass", "unknown", "crashed"] {
-        let mut walk = begun(&flow);
+        let mut walk = listed(&flow, &["a"]);
         let effect = id(&walk);
-        assert_eq!(walk.give(report(effect, Ended::Verdict(word.into()))), Ok(()));
+        assert_eq!(walk.give(report(effect, Ended::Verdict(word.into()), None)), Ok(()));
         assert_eq!(last_ended(&walk), Some(Ended::Mishap(Mishap::Unknown)), "{word}");
         assert_eq!(walk.run().counters(), [("redo".to_owned(), 1, 2)]);
     }
@@ -88,25 +67,25 @@ fn a_mishap_that_a_kind_cannot_meet_is_a_crash() {
     let flow = flow("", JUST_DO);
     let mut walk = Walk::new(&flow, &[]);
     let effect = id(&walk);
-    assert_eq!(walk.give(report(effect, Ended::Mishap(Mishap::ContextFull))), Ok(()));
+    assert_eq!(walk.give(report(effect, Ended::Mishap(Mishap::ContextFull), None)), Ok(()));
     assert_eq!(last_ended(&walk), Some(Ended::Mishap(Mishap::Crashed)));
     let effect = id(&walk);
-    assert_eq!(walk.give(report(effect, Ended::Limited(0))), Ok(()));
+    assert_eq!(walk.give(report(effect, Ended::Limited(0), None)), Ok(()));
     assert_eq!(last_ended(&walk), Some(Ended::Mishap(Mishap::Crashed)), "only agents are limited");
-    let mut walk = begun(&flow);
+    let mut walk = listed(&flow, &["a"]);
     let effect = id(&walk);
-    assert_eq!(walk.give(report(effect, Ended::Mishap(Mishap::ContextFull))), Ok(()));
+    assert_eq!(walk.give(report(effect, Ended::Mishap(Mishap::ContextFull), None)), Ok(()));
     assert_eq!(walk.standing(), Standing::Escalated, "an agent can run out of context");
 }
 
 #[test]
 fn a_limited_agent_is_parked_until_its_reset_and_wanted_again() {
     let flow = flow("", JUST_DO);
-    let mut walk = begun(&flow);
+    let mut walk = listed(&flow, &["a"]);
     let effect = id(&walk);
     let hours_5 = 5 * 3_600_000;
     let reset = 1_750_000_000_000 + hours_5;
-    assert_eq!(walk.give(report(effect, Ended::Limited(reset))), Ok(()));
+    assert_eq!(walk.give(report(effect, Ended::Limited(reset), None)), Ok(()));
     assert_eq!(walk.standing(), Standing::Parked(5 * 3_600_000));
     assert_eq!(walk.run().next_deadline(), Some(5 * 3_600_000));
     assert_eq!(walk.exit_code(), None, "there is something to wait for");
@@ -116,16 +95,18 @@ fn a_limited_agent_is_parked_until_its_reset_and_wanted_again() {
     assert!(walk.is_at("do"));
     assert_eq!(walk.runs("do"), 1, "the same visit");
     let effect = id(&walk);
-    assert_eq!(walk.give(report(effect, Ended::Limited(0))), Ok(()));
+    assert_eq!(walk.give(report(effect, Ended::Limited(0), None)), Ok(()));
     let at = 5 * 3_600_000 + PARK_MS_MIN;
     assert_eq!(walk.standing(), Standing::Parked(at), "a reset in the past is not hammered");
 }
 
 #[test]
 fn what_takes_too_long_is_timed_out_and_its_report_is_stale() {
-    let stages = JUST_DO.replace("role =", "limit = \"120s\"\nrole =");
-    let flow = flow("", &stages);
-    let mut walk = begun(&flow);
+    let stages = r#"
+unit do  limit = "120s", role = "worker", on = { done = "next", failed = "failed" }
+"#;
+    let flow = flow("", stages);
+    let mut walk = listed(&flow, &["a"]);
     let effect = id(&walk);
     assert_eq!(walk.run().next_deadline(), Some(120_000));
     assert_eq!(walk.find("do").and_then(|(_, e)| e.deadline_ms), Some(120_000));
@@ -134,7 +115,7 @@ fn what_takes_too_long_is_timed_out_and_its_report_is_stale() {
     walk.waits(1);
     assert_ne!(id(&walk), effect);
     assert_eq!(last_ended(&walk), Some(Ended::Mishap(Mishap::TimedOut)));
-    let late = walk.give(report(effect, Ended::Verdict("done".into())));
+    let late = walk.give(report(effect, Ended::Verdict("done".into()), None));
     assert_eq!(late, Err(Refused::Stale(effect)));
 }
 
@@ -143,26 +124,22 @@ fn an_invocation_has_a_time_cap_of_its_own_and_other_effects_the_runs() {
     let flow = flow("", JUST_DO);
     let walk = Walk::new(&flow, &[]);
     assert_eq!(walk.run().next_deadline(), Some(8 * 3_600_000));
-    let walk = begun(&flow);
+    let walk = listed(&flow, &["a"]);
     assert_eq!(walk.run().next_deadline(), Some(30 * 60_000));
 }
 
 #[test]
 fn the_next_agent_takes_over_after_a_crash_or_a_time_out_only() {
     let stages = r#"
-[[unit]]
-stage = "look"
-role = "reviewer"
-agents = ["codex", "second", "default"]
-limit = "120s"
-on = { clear = "next", blocking = "failed" }
+unit look  role = "reviewer", agents = ["codex", "second", "default"], limit = "120s",
+    on = { clear = "next", blocking = "failed" }
 "#;
     let flow = flow("", stages);
     let agent = |walk: &Walk<'_>| match walk.find("look").map(|(_, effect)| effect.kind) {
         Some(EffectKind::Invoke { agent, .. }) => agent,
         _ => None,
     };
-    let mut walk = begun(&flow);
+    let mut walk = listed(&flow, &["a"]);
     assert_eq!(agent(&walk).as_deref(), Some("codex"));
     walk.says("look", "unknown");
     assert_eq!(agent(&walk).as_deref(), Some("codex"), "it answered, if badly");
@@ -182,31 +159,17 @@ on = { clear = "next", blocking = "failed" }
 #[test]
 fn effects_say_what_to_do() {
     let stages = r#"
-[[unit]]
-stage = "do"
-role = "worker"
-edits = true
-sees = ["spec.md"]
-with = { loud = "fast", level = "unit.level" }
-on = { done = "next", failed = "failed" }
-[[unit]]
-stage = "prove"
-checks = ["test"]
-expect = "fail"
-on = { pass = "next", fail = "next", skipped = "next" }
-[[unit]]
-stage = "keep"
-save = "commit"
-label = "[x] {unit.title}"
-trailers = ["Issue"]
-on = { saved = "next", nothing = "next" }
-[[unit]]
-stage = "tell"
-tell = ["report"]
-on = { told = "next" }
+unit do     role = "worker", edits = true, sees = ["spec.md"],
+    with = { loud = "fast", level = "unit.level" },
+    on = { done = "next", failed = "failed" }
+unit prove  checks = ["test"], expect = "fail",
+    on = { pass = "next", fail = "next", skipped = "next" }
+unit keep   save = "commit", label = "[x] {unit.title}", trailers = ["Issue"],
+    on = { saved = "next", nothing = "next" }
+unit tell   tell = ["report"], on = { told = "next" }
 "#;
     let flow = flow("[inputs]\nfast = \"flag\"", stages);
-    let mut walk = begun(&flow);
+    let mut walk = listed(&flow, &["a"]);
     let (_, effect) = walk.find("do").expect("under way");
     assert_eq!(
         effect.kind,
@@ -232,17 +195,15 @@ on = { told = "next" }
 #[test]
 fn facts_of_the_wrong_type_are_unknown() {
     let stages = r#"
-[[unit]]
-stage = "do"
-role = "worker"
-on.done = [{ when = "do.size >= 0", end = "done" }, { end = "skipped" }]
-on.failed = "failed"
+unit do  role = "worker",
+    on = { done = [{ when = "do.size >= 0", end = "done" }, { end = "skipped" }],
+           failed = "failed" }
 "#;
     let flow = flow("", stages);
-    let mut walk = begun(&flow);
+    let mut walk = listed(&flow, &["a"]);
     walk.says("do", Saying::new("done").fact("size", "large").fact("colour", "red"));
     assert_eq!(walk.run().tally().skipped, 1);
-    let mut walk = begun(&flow);
+    let mut walk = listed(&flow, &["a"]);
     walk.says("do", Saying::new("done").fact("size", 0));
     assert_eq!(walk.run().tally().done, 1);
 }
@@ -250,11 +211,11 @@ on.failed = "failed"
 #[test]
 fn time_never_runs_backwards_whatever_we_are_told() {
     let flow = flow("", JUST_DO);
-    let mut walk = begun(&flow);
+    let mut walk = listed(&flow, &["a"]);
     walk.waits(60_000).says("do", "crashed");
     let early = windlass_core::run::Stamp { mono_ms: 1, wall_ms: 5 };
     let effect = id(&walk);
-    let ended = report(effect, Ended::Mishap(Mishap::Crashed));
+    let ended = report(effect, Ended::Mishap(Mishap::Crashed), None);
     let events = windlass_core::run::decide(walk.run(), early, ended).expect("taken");
     let stamps: Vec<(u64, i64)> = events.iter().map(|r| (r.at.mono_ms, r.at.wall_ms)).collect();
     assert_eq!(stamps, vec![(60_000, 5); events.len()], "the wall clock may jump, ours may not");

@@ -6,18 +6,10 @@ use windlass_core::{
 };
 use windlass_sim::{Saying, Walk, item};
 
-use crate::{JUST_DO, flow};
+use crate::{JUST_DO, claiming, fault, flow, listed, listed_items, order, ranked, units_at};
 
 fn after(id: &str, depends: &[&str]) -> Item {
     Item { depends: depends.iter().map(|d| (*d).into()).collect(), ..item(id) }
-}
-
-fn claiming(id: &str, files: &[&str]) -> Item {
-    Item { files: files.iter().map(|f| (*f).into()).collect(), ..item(id) }
-}
-
-fn units_at(walk: &Walk<'_>) -> Vec<String> {
-    walk.run().wants().values().filter_map(|e| e.unit.as_ref()).map(|u| u.to_string()).collect()
 }
 
 fn settled(how: Settled) -> Option<UnitStatus> {
@@ -27,9 +19,8 @@ fn settled(how: Settled) -> Option<UnitStatus> {
 #[test]
 fn a_unit_starts_when_all_it_depends_on_is_done() {
     let flow = flow("[units]\nlanes = 3", JUST_DO);
-    let mut walk = Walk::new(&flow, &[]);
     let jobs = vec![after("c", &["a", "b"]), item("a"), after("b", &["a"])];
-    walk.says("list", Saying::new("found").items("jobs", jobs));
+    let mut walk = listed_items(&flow, jobs);
     assert_eq!(units_at(&walk), ["a"]);
     walk.says("do", "done");
     assert_eq!(units_at(&walk), ["b"]);
@@ -42,9 +33,8 @@ fn a_unit_starts_when_all_it_depends_on_is_done() {
 #[test]
 fn what_depends_on_a_failure_is_blocked_all_the_way_down() {
     let flow = flow("[units]\nlanes = 2", JUST_DO);
-    let mut walk = Walk::new(&flow, &[]);
     let jobs = vec![item("a"), after("b", &["a"]), after("c", &["b"]), item("d")];
-    walk.says("list", Saying::new("found").items("jobs", jobs));
+    let mut walk = listed_items(&flow, jobs);
     assert_eq!(units_at(&walk), ["a", "d"]);
     walk.says("do", "failed");
     assert_eq!(walk.unit("b"), settled(Settled::Blocked));
@@ -63,17 +53,14 @@ fn a_definition_can_ask_how_many_units_there_are_of_each_kind() {
         .iter()
         .flat_map(|tally| (0..8).map(move |n| (tally, n)))
         .map(|(tally, n)| {
-            format!(
-                "[[finale]]\nstage = \"{tally}_{n}\"\nwhen = \"units.{tally} == {n}\"\n\
-                 tell = [\"report\"]\non = {{ told = \"next\" }}"
-            )
+            let when = format!("when = \"units.{tally} == {n}\"");
+            format!("finale {tally}_{n} {when}, tell = [\"report\"], on = {{ told = \"next\" }}")
         })
         .collect();
     let flow = flow("", &format!("{JUST_DO}{}", cases.join("\n")));
-    let mut walk = Walk::new(&flow, &[]);
     let mut jobs: Vec<Item> = ["a", "b", "c", "d", "e"].iter().map(|id| item(id)).collect();
     jobs.extend([after("f", &["a"]), after("g", &["a"])]);
-    walk.says("list", Saying::new("found").items("jobs", jobs));
+    let mut walk = listed_items(&flow, jobs);
     let reason = "not today".to_owned();
     walk.wishes(Wish::Skip { unit: "e".into(), reason });
     walk.says("do", "failed").says("do", "done").says("do", "done").says("do", "done");
@@ -88,10 +75,8 @@ fn a_definition_can_ask_how_many_units_there_are_of_each_kind() {
 #[test]
 fn a_settled_unit_is_let_go() {
     let flow = flow("", JUST_DO);
-    let mut walk = Walk::new(&flow, &[]);
-    let ids: Vec<String> = (0..20).map(|n| format!("u{n}")).collect();
-    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    walk.says("list", Saying::new("found").list("jobs", &ids));
+    let jobs = (0..20).map(|n| item(&format!("u{n}"))).collect();
+    let mut walk = listed_items(&flow, jobs);
     let open = walk.run().open_scopes();
     for _ in 1..20 {
         walk.says("do", "done");
@@ -102,8 +87,7 @@ fn a_settled_unit_is_let_go() {
 #[test]
 fn another_rank_does_not_take_a_unit_past_what_it_depends_on() {
     let flow = flow("[units]\nlanes = 2", JUST_DO);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").items("jobs", vec![item("a"), after("b", &["a"])]));
+    let mut walk = listed_items(&flow, vec![item("a"), after("b", &["a"])]);
     walk.wishes(Wish::Reorder(vec!["b".into()]));
     assert_eq!(units_at(&walk), ["a"]);
     walk.says("do", "done");
@@ -112,16 +96,14 @@ fn another_rank_does_not_take_a_unit_past_what_it_depends_on() {
 
 #[test]
 fn a_list_that_is_read_again_moves_only_what_has_not_begun() {
-    let stages = format!(
-        "{JUST_DO}[[between]]\nstage = \"look\"\nread = \"queue\"\n\
-         on.found = {{ to = \"end\", count = \"looks\", add = {{ unit = \"jobs\" }}, spent = \"end\" }}\n\
-         on.empty = \"end\""
-    );
-    let flow = flow("[units]\nlanes = 2\n[counters]\nlooks = { per = \"run\", max = 9 }", &stages);
-    let mut walk = Walk::new(&flow, &[]);
-    let ranked = |id, rank| Item { rank, ..item(id) };
-    let all = ["a", "b", "c", "d"];
-    walk.says("list", Saying::new("found").list("jobs", &all));
+    let look = r#"
+between look  read = "queue",
+    on = { found = { to = "end", count = "looks", add = { unit = "jobs" }, spent = "end" },
+           empty = "end" }
+"#;
+    let head = "[units]\nlanes = 2\n[counters]\nlooks = { per = \"run\", max = 9 }";
+    let flow = flow(head, &format!("{JUST_DO}{look}"));
+    let mut walk = listed(&flow, &["a", "b", "c", "d"]);
     assert_eq!(units_at(&walk), ["a", "b"]);
     walk.says("do", "done");
     // `a` is settled, `b` under way; only `c` and `d` have a place to change.
@@ -139,23 +121,15 @@ fn a_list_that_is_read_again_moves_only_what_has_not_begun() {
 #[test]
 fn lower_rank_goes_first_and_equal_ranks_in_the_order_listed() {
     let flow = flow("", JUST_DO);
-    let mut walk = Walk::new(&flow, &[]);
-    let ranked = |id, rank| Item { rank, ..item(id) };
     let jobs = vec![ranked("a", 2), ranked("b", 1), ranked("c", 1), ranked("d", 0)];
-    walk.says("list", Saying::new("found").items("jobs", jobs));
-    let mut order = Vec::new();
-    while walk.is_at("do") {
-        order.extend(units_at(&walk));
-        walk.says("do", "done");
-    }
-    assert_eq!(order, ["d", "b", "c", "a"]);
+    let mut walk = listed_items(&flow, jobs);
+    assert_eq!(order(&mut walk), ["d", "b", "c", "a"]);
 }
 
 #[test]
 fn no_more_units_than_lanes_are_under_way_and_the_lowest_free_lane_is_used() {
     let flow = flow("[units]\nlanes = 2", JUST_DO);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a", "b", "c"]));
+    let mut walk = listed(&flow, &["a", "b", "c"]);
     assert_eq!(units_at(&walk), ["a", "b"]);
     walk.says("do", "done");
     assert_eq!(units_at(&walk), ["b", "c"]);
@@ -169,22 +143,20 @@ fn lanes_may_be_an_expression() {
         "[units]\nlanes = \"wide\"\n[inputs]\nwide = { type = \"1..9\", default = 3 }",
         JUST_DO,
     );
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a", "b", "c", "d"]));
+    let walk = listed(&flow, &["a", "b", "c", "d"]);
     assert_eq!(units_at(&walk).len(), 3);
 }
 
 #[test]
 fn overlapping_claims_are_not_under_way_together() {
     let flow = flow("[units]\nlanes = 4", JUST_DO);
-    let mut walk = Walk::new(&flow, &[]);
     let jobs = vec![
         claiming("a", &["src/"]),
         claiming("b", &["src/x.rs"]),
         claiming("c", &["docs/y.md"]),
         claiming("d", &["src/x.rs"]),
     ];
-    walk.says("list", Saying::new("found").items("jobs", jobs));
+    let mut walk = listed_items(&flow, jobs);
     assert_eq!(units_at(&walk), ["a", "c"]);
     walk.says("do", "done");
     assert_eq!(units_at(&walk), ["c", "b"]);
@@ -197,9 +169,8 @@ fn overlapping_claims_are_not_under_way_together() {
 #[test]
 fn listed_units_go_one_by_one_whatever_became_of_the_one_before() {
     let flow = flow("[units]\norder = \"listed\"\nlanes = 3", JUST_DO);
-    let mut walk = Walk::new(&flow, &[]);
     let jobs = vec![item("a"), after("b", &["a"]), item("c")];
-    walk.says("list", Saying::new("found").items("jobs", jobs));
+    let mut walk = listed_items(&flow, jobs);
     assert_eq!(units_at(&walk), ["a"]);
     walk.says("do", "failed");
     assert_eq!(units_at(&walk), ["b"]);
@@ -208,28 +179,15 @@ fn listed_units_go_one_by_one_whatever_became_of_the_one_before() {
 }
 
 const ASKS: &str = r#"
-[[unit]]
-stage = "do"
-role = "worker"
-on = { done = "ask", failed = "failed" }
-[[unit]]
-stage = "ask"
-gate = "well?"
-on = { yes = "next", no = "failed" }
-[[unit]]
-stage = "close"
-role = "reviewer"
-on = { clear = "next", blocking = "next" }
+unit do     role = "worker", on = { done = "ask", failed = "failed" }
+unit ask    gate = "well?", on = { yes = "next", no = "failed" }
+unit close  role = "reviewer", on = { clear = "next", blocking = "next" }
 "#;
 
 #[test]
 fn a_gate_holds_its_own_unit_only_and_gives_its_place_to_others() {
     let flow = flow("[units]\nlanes = 1", ASKS);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says(
-        "list",
-        Saying::new("found").items("jobs", vec![item("a"), item("b"), after("c", &["a"])]),
-    );
+    let mut walk = listed_items(&flow, vec![item("a"), item("b"), after("c", &["a"])]);
     walk.says("do", "done");
     assert_eq!(walk.at(), ["do", "ask"]);
     assert_eq!(units_at(&walk), ["b"]);
@@ -246,25 +204,24 @@ fn a_gate_holds_its_own_unit_only_and_gives_its_place_to_others() {
 #[test]
 fn a_listed_unit_at_a_gate_keeps_the_next_from_starting() {
     let flow = flow("[units]\norder = \"listed\"", ASKS);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a", "b"]));
+    let mut walk = listed(&flow, &["a", "b"]);
     walk.says("do", "done");
     assert_eq!(walk.at(), ["ask"]);
     assert_eq!(walk.exit_code(), Some(8));
 }
 
+/// What a unit finds becomes units too, but not what those find.
+const GROWS: &str = r#"
+unit do  role = "worker",
+    on = { done = [{ when = "unit.generation == 0", to = "next", add = { unit = "found" } },
+                   { to = "next" }],
+           failed = "failed" }
+"#;
+
 #[test]
 fn an_id_is_taken_up_once_and_added_units_know_their_origin() {
-    let stages = r#"
-[[unit]]
-stage = "do"
-role = "worker"
-on.done = [{ when = "unit.generation == 0", to = "next", add = { unit = "found" } }, { to = "next" }]
-on.failed = "failed"
-"#;
-    let flow = flow("", stages);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a", "b"]));
+    let flow = flow("", GROWS);
+    let mut walk = listed(&flow, &["a", "b"]);
     walk.says("do", Saying::new("done").list("found", &["fix-1", "b"]));
     walk.says("do", Saying::new("done").list("found", &["fix-1"]));
     assert_eq!(walk.run().tally().total, 3);
@@ -289,13 +246,8 @@ fn lists_that_cannot_be_are_invalid_and_say_why() {
         ),
     ];
     for (jobs, why) in cases {
-        let mut walk = Walk::new(&flow, &[]);
-        walk.says("list", Saying::new("found").items("jobs", jobs));
-        let fault = walk.journal().iter().find_map(|r| match &r.event {
-            windlass_core::run::Event::Reported(ending) => ending.fault.clone(),
-            _ => None,
-        });
-        assert_eq!(fault.as_deref(), Some(why));
+        let walk = listed_items(&flow, jobs);
+        assert_eq!(fault(&walk).as_deref(), Some(why));
         assert_eq!(walk.run().tally().total, 0);
         assert_eq!(walk.standing(), Standing::Escalated);
     }
@@ -303,16 +255,8 @@ fn lists_that_cannot_be_are_invalid_and_say_why() {
 
 #[test]
 fn a_unit_may_depend_on_one_that_was_there_before() {
-    let stages = r#"
-[[unit]]
-stage = "do"
-role = "worker"
-on.done = [{ when = "unit.generation == 0", to = "next", add = { unit = "found" } }, { to = "next" }]
-on.failed = { end = "failed" }
-"#;
-    let flow = flow("", stages);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a", "b"]));
+    let flow = flow("", GROWS);
+    let mut walk = listed(&flow, &["a", "b"]);
     walk.says(
         "do",
         Saying::new("done").items("found", vec![after("x", &["a"]), after("y", &["b"])]),
@@ -323,24 +267,12 @@ on.failed = { end = "failed" }
 }
 
 const COUNTED: &str = r#"
-[[unit]]
-stage = "do"
-role = "worker"
-on = { done = "next", failed = "failed" }
-[[between]]
-stage = "tally"
-decide = [{ is = "bad", when = "unit.status == 'failed'" }, { is = "good" }]
-on.bad = { to = "tell", count = "streak", spent = { finish = "failed" } }
-on.good = { to = "tell", reset = ["streak"] }
-[[between]]
-stage = "tell"
-tell = ["report"]
-on = { told = "next" }
-[[finale]]
-stage = "sum_up"
-when = "run.outcome == 'failed'"
-tell = ["report"]
-on = { told = "next" }
+unit do        role = "worker", on = { done = "next", failed = "failed" }
+between tally  decide = [{ is = "bad", when = "unit.status == 'failed'" }, { is = "good" }],
+    on = { bad = { to = "tell", count = "streak", spent = { finish = "failed" } },
+           good = { to = "tell", reset = ["streak"] } }
+between tell   tell = ["report"], on = { told = "next" }
+finale sum_up  when = "run.outcome == 'failed'", tell = ["report"], on = { told = "next" }
 "#;
 
 #[test]
@@ -349,8 +281,7 @@ fn between_runs_after_each_unit_and_blocks_new_starts_only() {
         "[units]\nlanes = 2\n[counters]\nstreak = { per = \"run\", from = 1, max = 3 }",
         COUNTED,
     );
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a", "b", "c"]));
+    let mut walk = listed(&flow, &["a", "b", "c"]);
     walk.says("do", "done");
     assert_eq!(walk.at(), ["do", "tell"]);
     assert_eq!(units_at(&walk), ["b"]);
@@ -366,8 +297,7 @@ fn between_runs_after_each_unit_and_blocks_new_starts_only() {
 #[test]
 fn three_failures_in_a_row_finish_the_run_and_what_is_left_is_unfinished() {
     let flow = flow("[counters]\nstreak = { per = \"run\", from = 1, max = 3 }", COUNTED);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a", "b", "c", "d", "e", "f"]));
+    let mut walk = listed(&flow, &["a", "b", "c", "d", "e", "f"]);
     for verdict in ["failed", "failed", "done", "failed", "failed"] {
         walk.says("do", verdict).says("tell", "told");
     }
@@ -385,8 +315,7 @@ fn finishing_lets_what_is_under_way_end_and_starts_nothing() {
         "[units]\nlanes = 2\n[counters]\nstreak = { per = \"run\", from = 1, max = 1 }",
         COUNTED,
     );
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a", "b", "c"]));
+    let mut walk = listed(&flow, &["a", "b", "c"]);
     walk.says("do", "failed");
     assert_eq!(units_at(&walk), ["b"], "the stage under way ends first");
     assert!(
@@ -409,18 +338,10 @@ fn a_run_without_units_is_done() {
 
 #[test]
 fn a_list_that_is_read_again_brings_the_order_up_to_date() {
-    let stages = r#"
-[[unit]]
-stage = "do"
-role = "worker"
-on.done = [{ when = "unit.generation == 0", to = "next", add = { unit = "found" } }, { to = "next" }]
-on.failed = "failed"
-"#;
-    let flow = flow("", stages);
-    let mut walk = Walk::new(&flow, &[]);
-    walk.says("list", Saying::new("found").list("jobs", &["a", "b", "c"]));
+    let flow = flow("", GROWS);
+    let mut walk = listed(&flow, &["a", "b", "c"]);
     let again = ["c", "b", "a"].into_iter().zip(-3..);
-    let again = again.map(|(id, rank)| Item { rank, ..item(id) }).collect();
+    let again = again.map(|(id, rank)| ranked(id, rank)).collect();
     walk.says("do", Saying::new("done").items("found", again));
     assert_eq!(units_at(&walk), ["c"], "what has not started goes in the new order");
     assert_eq!(walk.run().tally().total, 3);
