@@ -1,15 +1,11 @@
 //! Whole runs of the five built-in workflows, by the thousand, under the auditor's eyes.
 
-use std::sync::Arc;
+#[path = "../seeds/built_in.rs"]
+mod built_in;
 
-use windlass_core::{
-    lang::{Catalogue, load},
-    run::{Run, fold_with},
-    workflow::Workflow,
-};
+use built_in::built_in;
+use windlass_core::run::{Run, fold_with};
 use windlass_sim::{Choices, Plan, campaign, drive, journal_bytes, shrink};
-
-const CATALOGUE: &str = include_str!("../../../../workflows/catalogue.toml");
 
 /// Runs of each workflow: 2,000 unless `WINDLASS_SIM_RUNS` says otherwise (`scripts/mutants` makes
 /// do with fewer for each mutant). `windlass workflow simulate NAME --runs 100000` is the long form.
@@ -19,18 +15,6 @@ fn runs() -> u64 {
             runs.parse().unwrap_or_else(|_| panic!("WINDLASS_SIM_RUNS={runs} is no number"))
         }
         Err(_) => 2_000,
-    }
-}
-
-#[track_caller]
-fn built_in(text: &str) -> Arc<Workflow> {
-    let catalogue = Catalogue::parse(CATALOGUE).unwrap_or_else(|p| panic!("{p:?}"));
-    match load(text, &catalogue) {
-        Ok(flow) => Arc::new(flow),
-        Err(problems) => {
-            let plain: Vec<String> = problems.iter().map(|p| p.plain("built-in", text)).collect();
-            panic!("{}", plain.join("\n"))
-        }
     }
 }
 
