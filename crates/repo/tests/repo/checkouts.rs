@@ -4,13 +4,13 @@ use std::{fs, os::unix::fs::symlink, path::Path, thread};
 
 use windlass_repo::{Applied, Land, Landing, RepoError, Settings, Store};
 
-use crate::scratch::{Meddles, Scratch, WHEN, differing, edited, landed, read, request, write};
+use crate::scratch::{
+    Meddles, Scratch, WHEN, differing, edited, landed, read, request, with_edit, write,
+};
 
 /// Lands a change of `readme.md` and a new `new.txt` after `meddle` was at the checkout.
 fn land_after(meddle: impl FnOnce(&Scratch)) -> (Scratch, Store, Landing) {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    let (scratch, store, lane) = with_edit("readme.md", "mine\n");
     write(&lane.work, "new.txt", "new\n");
     let request = request(&store, &lane, Land::Commit);
     meddle(&scratch);
@@ -94,9 +94,7 @@ fn the_command_that_is_given_takes_the_work() {
 
 #[test]
 fn waiting_work_lands_as_soon_as_nothing_is_in_its_way() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    let (scratch, store, lane) = with_edit("readme.md", "mine\n");
     let request = request(&store, &lane, Land::Commit);
     scratch.write("readme.md", "edited by hand\n");
     let waiting = store.land(&request).unwrap();
@@ -290,9 +288,7 @@ fn a_change_is_not_given_to_a_checkout_that_is_not_clean() {
         }),
     ];
     for (name, meddle) in meddles {
-        let scratch = Scratch::new();
-        let store = scratch.store();
-        let lane = edited(&store, 1, "u1", "readme.md", "changed\n");
+        let (scratch, store, lane) = with_edit("readme.md", "changed\n");
         write(&lane.work, "new.txt", "new\n");
         let tree = store.snapshot(&lane, "x", WHEN).unwrap().subject.tree;
         meddle(&scratch);
@@ -343,9 +339,7 @@ fn a_checkout_is_found_where_git_itself_does_not_know_it() {
 #[test]
 fn a_change_that_only_adds_or_only_removes_is_given_once() {
     for adds in [true, false] {
-        let scratch = Scratch::new();
-        let store = scratch.store();
-        let lane = edited(&store, 1, "u1", "readme.md", "hello\n");
+        let (scratch, store, lane) = with_edit("readme.md", "hello\n");
         if adds {
             write(&lane.work, "new.txt", "new\n");
         } else {

@@ -5,13 +5,11 @@ use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 use windlass_repo::RepoError;
 
 use crate::meddling::{How, meddled_store};
-use crate::scratch::{Meddles, Scratch, WHEN, edited, read, write};
+use crate::scratch::{Meddles, Scratch, WHEN, read, with_edit, write};
 
 #[test]
 fn a_clean_checkout_holds_exactly_the_tree_and_git_works_there() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    let (scratch, store, lane) = with_edit("readme.md", "mine\n");
     write(&lane.work, "target/build", "ignored\n");
     let commit = store.snapshot(&lane, "x", WHEN).unwrap().commit;
     let checkout = store.checkout(1, &commit).unwrap();
@@ -64,9 +62,7 @@ fn whatever_a_check_leaves_behind_is_seen_and_gone_the_next_time() {
 
 #[test]
 fn what_a_hook_made_of_the_files_can_be_shown() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    let (_scratch, store, lane) = with_edit("readme.md", "mine\n");
     let commit = store.snapshot(&lane, "x", WHEN).unwrap().commit;
     let checkout = store.checkout(1, &commit).unwrap();
     assert_eq!(store.remade(&checkout).unwrap(), checkout.tree);

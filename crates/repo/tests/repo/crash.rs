@@ -19,7 +19,7 @@ mod slow {
 
     use windlass_repo::{Applied, Land, Landing, Lane, Oid, Patched, Request, Store, failpoint};
 
-    use crate::scratch::{Scratch, WHEN, edited, person, read, request, write};
+    use crate::scratch::{Scratch, WHEN, edited, person, read, request, with_edit, write};
 
     /// Where to die, if it is one place by name.
     static PLACE: OnceLock<String> = OnceLock::new();
@@ -353,9 +353,7 @@ mod slow {
     #[test]
     fn a_patch_that_was_cut_off_is_finished_or_was_never_begun() {
         // After a crash the lane goes back to where the stage began, whatever was finished of it.
-        let scratch = Scratch::new();
-        let store = scratch.store();
-        let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+        let (_scratch, store, lane) = with_edit("readme.md", "mine\n");
         let began = store.snapshot(&lane, "began", WHEN).unwrap();
         let patch = b"--- a/readme.md\n+++ b/readme.md\n@@ -1 +1 @@\n-mine\n+patched\n";
         let patched = store.apply_patch(&lane, patch, WHEN).unwrap();

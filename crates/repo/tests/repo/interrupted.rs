@@ -6,14 +6,12 @@ use windlass_repo::{Land, Landing, RepoError, Request};
 
 use crate::{
     meddling::{How, meddled_store},
-    scratch::{Scratch, WHEN, differing, edited, landed, read, request, write},
+    scratch::{Scratch, WHEN, differing, edited, landed, read, request, with_edit, write},
 };
 
 /// A landing of changes in three files, with somebody meddling.
 fn meddled(at: &'static str, how: How) -> (Scratch, Request, Result<Landing, RepoError>) {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    let (scratch, store, lane) = with_edit("readme.md", "mine\n");
     write(&lane.work, "new/file", "new\n");
     fs::remove_file(lane.work.join("src/lib.rs")).expect("it worked");
     let request = request(&store, &lane, Land::Commit);
@@ -142,9 +140,7 @@ fn an_edit_between_looking_and_writing_is_not_lost() {
 
 #[test]
 fn a_conflict_that_was_cut_off_is_put_into_the_lane_once() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    let (scratch, store, lane) = with_edit("readme.md", "mine\n");
     scratch.write("readme.md", "theirs\n");
     let tip = scratch.commit("theirs");
     store.sync().unwrap();

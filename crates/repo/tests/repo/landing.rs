@@ -4,13 +4,13 @@ use std::fs;
 
 use windlass_repo::{Branch, Land, Landing, RepoError, Target};
 
-use crate::scratch::{Scratch, WHEN, differing, edited, landed, person, read, request, write};
+use crate::scratch::{
+    Scratch, WHEN, differing, edited, landed, person, read, request, with_edit, write,
+};
 
 #[test]
 fn a_commit_lands_on_a_branch_that_is_checked_out() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "changed\n");
+    let (scratch, store, lane) = with_edit("readme.md", "changed\n");
     write(&lane.work, "new/file.txt", "new\n");
     let request = request(&store, &lane, Land::Commit);
     let commit = landed(store.land(&request).unwrap());
@@ -29,9 +29,7 @@ fn a_commit_lands_on_a_branch_that_is_checked_out() {
 
 #[test]
 fn the_same_request_lands_once() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "changed\n");
+    let (scratch, store, lane) = with_edit("readme.md", "changed\n");
     let request = request(&store, &lane, Land::Commit);
     let commit = landed(store.land(&request).unwrap());
     let again = store.land(&request).unwrap();
@@ -51,9 +49,7 @@ fn each_manner_of_landing_makes_its_own_history() {
         (Land::CherryPick, "step two\nstep one\nfirst\n"),
         (Land::Commit, "Do u1\nfirst\n"),
     ] {
-        let scratch = Scratch::new();
-        let store = scratch.store();
-        let lane = edited(&store, 1, "u1", "readme.md", "one\n");
+        let (scratch, store, lane) = with_edit("readme.md", "one\n");
         store.checkpoint(&lane, "step one", &person(), WHEN).unwrap();
         write(&lane.work, "readme.md", "two\n");
         store.checkpoint(&lane, "step two", &person(), WHEN).unwrap();
@@ -83,9 +79,7 @@ fn a_merge_has_the_branch_first_and_the_units_commits_second() {
 
 #[test]
 fn only_the_tree_that_was_checked_lands() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "one\n");
+    let (scratch, store, lane) = with_edit("readme.md", "one\n");
     store.checkpoint(&lane, "step one", &person(), WHEN).unwrap();
     let mut request = request(&store, &lane, Land::FastForward);
     write(&lane.work, "readme.md", "two\n");
@@ -107,9 +101,7 @@ fn only_the_tree_that_was_checked_lands() {
 
 #[test]
 fn approved_commits_are_picked_without_the_others() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "a.txt", "a\n");
+    let (scratch, store, lane) = with_edit("a.txt", "a\n");
     store.checkpoint(&lane, "a", &person(), WHEN).unwrap();
     write(&lane.work, "b.txt", "b\n");
     let b = store.checkpoint(&lane, "b", &person(), WHEN).unwrap().commit;
@@ -124,9 +116,7 @@ fn approved_commits_are_picked_without_the_others() {
 
 #[test]
 fn a_moved_branch_gets_nothing_and_the_work_comes_back_rebuilt() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    let (scratch, store, lane) = with_edit("readme.md", "mine\n");
     let request = request(&store, &lane, Land::Commit);
     let old = store.snapshot(&lane, "x", WHEN).unwrap().subject;
     scratch.write("theirs.txt", "theirs\n");
@@ -153,9 +143,7 @@ fn a_moved_branch_gets_nothing_and_the_work_comes_back_rebuilt() {
 
 #[test]
 fn a_units_commits_are_rebuilt_one_by_one() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "a.txt", "a\n");
+    let (scratch, store, lane) = with_edit("a.txt", "a\n");
     store.checkpoint(&lane, "step one", &person(), WHEN).unwrap();
     write(&lane.work, "b.txt", "b\n");
     store.checkpoint(&lane, "step two", &person(), WHEN).unwrap();
@@ -178,9 +166,7 @@ fn a_units_commits_are_rebuilt_one_by_one() {
 
 #[test]
 fn a_conflict_names_the_files_and_both_sides_and_leaves_the_branch_alone() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    let (scratch, store, lane) = with_edit("readme.md", "mine\n");
     let request = request(&store, &lane, Land::Commit);
     scratch.write("readme.md", "theirs\n");
     let tip = scratch.commit("theirs");
@@ -210,9 +196,7 @@ fn a_conflict_names_the_files_and_both_sides_and_leaves_the_branch_alone() {
 
 #[test]
 fn a_branch_that_is_not_there_is_made_only_when_asked_for() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    let (scratch, store, lane) = with_edit("readme.md", "mine\n");
     let mut request = request(&store, &lane, Land::Commit);
     request.branch = Branch::new("harness/add-login").unwrap();
     let error = store.land(&request).unwrap_err();
@@ -236,9 +220,7 @@ fn a_branch_that_is_not_there_is_made_only_when_asked_for() {
 
 #[test]
 fn nothing_to_land_is_told_apart() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "hello\n");
+    let (_scratch, store, lane) = with_edit("readme.md", "hello\n");
     let request = request(&store, &lane, Land::Commit);
     assert_eq!(store.land(&request).unwrap(), Landing::Nothing);
     let subject = store.snapshot(&lane, "x", WHEN).unwrap().subject;
@@ -247,9 +229,7 @@ fn nothing_to_land_is_told_apart() {
 
 #[test]
 fn trees_that_git_would_refuse_elsewhere_do_not_land() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "git~1/config", "[core]\n");
+    let (scratch, store, lane) = with_edit("git~1/config", "[core]\n");
     let request = request(&store, &lane, Land::Commit);
     let before = scratch.everything();
     let error = store.land(&request).unwrap_err();
@@ -319,9 +299,7 @@ fn everything_else_of_the_persons_stays_as_it_was() {
 
 #[test]
 fn a_large_landing_stays_together_in_a_pack() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    let (scratch, store, lane) = with_edit("readme.md", "mine\n");
     for file in 0..300 {
         write(&lane.work, &format!("many/{file}"), format!("{file}\n"));
     }

@@ -4,7 +4,7 @@ use std::{fs, path::PathBuf};
 
 use windlass_repo::{Lane, RepoError, Settings};
 
-use crate::scratch::{Scratch, WHEN, edited, read, write};
+use crate::scratch::{Scratch, WHEN, edited, read, with_edit, write};
 
 #[test]
 fn a_lane_is_a_repository_that_an_agent_can_use() {
@@ -21,9 +21,7 @@ fn a_lane_is_a_repository_that_an_agent_can_use() {
 
 #[test]
 fn asked_for_again_a_lane_is_found_as_it_was_left() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    let (scratch, store, lane) = with_edit("readme.md", "mine\n");
     write(&lane.work, "target/build", "ignored\n");
     scratch.write("later", "later\n");
     let later = scratch.commit("later");
@@ -37,9 +35,7 @@ fn asked_for_again_a_lane_is_found_as_it_was_left() {
 
 #[test]
 fn a_lane_goes_to_another_unit_with_nothing_left_of_the_first() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    let (scratch, store, lane) = with_edit("readme.md", "mine\n");
     write(&lane.work, "new/file", "new\n");
     write(&lane.work, "target/build", "ignored\n");
     scratch.git_in(&lane.work, &["commit", "-q", "-am", "by the agent"]);
@@ -68,6 +64,14 @@ fn a_lane_goes_to_another_unit_with_nothing_left_of_the_first() {
     assert!(matches!(error, RepoError::NotTheirs { number: 1, .. }), "{error}");
 }
 
+/// The `readme.md` of what was in nobody's lane any more, and is kept all the same.
+fn lost_readme(scratch: &Scratch) -> String {
+    let results = scratch.results();
+    let refs = ["for-each-ref", "--format=%(objectname)", "refs/windlass/%lost"];
+    let lost = scratch.git_in(&results, &refs);
+    scratch.git_in(&results, &["cat-file", "blob", &format!("{}:readme.md", lost.trim())])
+}
+
 #[test]
 fn a_released_lane_keeps_its_files_until_they_are_kept_under_a_ref() {
     let scratch = Scratch::new();
@@ -84,12 +88,7 @@ fn a_released_lane_keeps_its_files_until_they_are_kept_under_a_ref() {
     write(&lane.work, "readme.md", "by hand\n");
     assert!(store.lanes().unwrap()[0].dirty);
     store.ensure_lane(7, &lane.base, "run", "u2", WHEN).unwrap();
-    let lost = scratch.git_in(
-        &scratch.results(),
-        &["for-each-ref", "--format=%(objectname)", "refs/windlass/%lost"],
-    );
-    let blob = format!("{}:readme.md", lost.trim());
-    assert_eq!(scratch.git_in(&scratch.results(), &["cat-file", "blob", &blob]), "by hand\n");
+    assert_eq!(lost_readme(&scratch), "by hand\n");
     // What holds nothing new needs no saving.
     let lane = store.ensure_lane(7, &lane.base, "run", "u2", WHEN).unwrap();
     assert_eq!(store.release(&lane, WHEN).unwrap(), None);
@@ -97,21 +96,14 @@ fn a_released_lane_keeps_its_files_until_they_are_kept_under_a_ref() {
 
 #[test]
 fn a_lane_whose_record_is_gone_or_broken_loses_nothing() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    let (scratch, store, lane) = with_edit("readme.md", "mine\n");
     let record = scratch.dir.join("state/lanes/1/record.json");
     fs::write(&record, "{").unwrap();
     let error = store.ensure_lane(1, &lane.base, "run", "u1", WHEN).unwrap_err();
     assert!(matches!(error, RepoError::BadRecord { .. }), "{error}");
     fs::remove_file(&record).unwrap();
     store.ensure_lane(1, &lane.base, "run", "u1", WHEN).unwrap();
-    let lost = scratch.git_in(
-        &scratch.results(),
-        &["for-each-ref", "--format=%(objectname)", "refs/windlass/%lost"],
-    );
-    let blob = format!("{}:readme.md", lost.trim());
-    assert_eq!(scratch.git_in(&scratch.results(), &["cat-file", "blob", &blob]), "mine\n");
+    assert_eq!(lost_readme(&scratch), "mine\n");
 }
 
 #[test]
@@ -130,8 +122,7 @@ fn extra_files_are_copied_and_never_enter_a_commit() {
     assert_eq!(scratch.git_in(&lane.work, &["status", "--porcelain"]), " M .gitignore\n?? .env\n");
     write(&lane.work, ".env", "SECRET=2\n");
     let snapshot = store.snapshot(&lane, "x", WHEN).unwrap();
-    let files = scratch
-        .git_in(&scratch.results(), &["ls-tree", "-r", "--name-only", snapshot.commit.as_str()]);
+    let files = scratch.files_of(&snapshot.commit);
     assert_eq!(files, ".gitignore\nreadme.md\nsrc/lib.rs\n");
     // An extra that changed is no reason to call the lane dirty.
     assert!(!store.lanes().unwrap()[0].dirty);
@@ -208,9 +199,7 @@ fn lanes_work_side_by_side() {
 
 #[test]
 fn locks_that_the_dead_left_in_our_own_directory_are_removed() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    let (scratch, store, lane) = with_edit("readme.md", "mine\n");
     let tip = lane.base.clone();
     store.checkout(1, &tip).unwrap();
     write(&lane.work, "Cargo.lock", "not one of those\n");

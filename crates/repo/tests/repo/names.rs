@@ -4,7 +4,7 @@ use std::process::Command;
 
 use windlass_repo::{Branch, Land};
 
-use crate::scratch::{Scratch, WHEN, edited, landed, request};
+use crate::scratch::{Scratch, WHEN, edited, landed, request, with_edit};
 
 /// Ids that somebody could write in a tracker, always the same ones.
 fn hostile() -> Vec<String> {
@@ -96,9 +96,7 @@ fn hostile_ids_make_refs_of_their_own() {
 #[test]
 fn a_hostile_run_id_makes_a_branch_that_can_be_taken() {
     for id in ["../../x", "a b", "-x", "x.lock", "$(touch x)", ""] {
-        let scratch = Scratch::new();
-        let store = scratch.store();
-        let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+        let (scratch, store, lane) = with_edit("readme.md", "mine\n");
         let mut request = request(&store, &lane, Land::Commit);
         request.run = id.into();
         scratch.write("readme.md", "in the way\n");

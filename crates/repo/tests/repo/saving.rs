@@ -4,7 +4,7 @@ use std::fs;
 
 use windlass_repo::{Patched, RepoError, Store};
 
-use crate::scratch::{Scratch, WHEN, edited, person, read, write};
+use crate::scratch::{Scratch, WHEN, edited, person, read, with_edit, write};
 
 fn log(scratch: &Scratch, name: &str) -> String {
     scratch.git_in(&scratch.results(), &["log", "--format=%s", name])
@@ -12,9 +12,7 @@ fn log(scratch: &Scratch, name: &str) -> String {
 
 #[test]
 fn a_checkpoint_is_a_commit_on_the_units_chain() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "one\n");
+    let (scratch, store, lane) = with_edit("readme.md", "one\n");
     let one = store.checkpoint(&lane, "[autopilot] one\n\nIssue: X-1\n", &person(), WHEN).unwrap();
     assert!(one.saved);
     assert_eq!(log(&scratch, "refs/windlass/run/u1/head"), "[autopilot] one\nfirst\n");
@@ -36,9 +34,7 @@ fn a_checkpoint_is_a_commit_on_the_units_chain() {
 
 #[test]
 fn an_untouched_lane_has_nothing_to_commit() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "hello\n");
+    let (_scratch, store, lane) = with_edit("readme.md", "hello\n");
     let nothing = store.checkpoint(&lane, "x", &person(), WHEN).unwrap();
     assert!(!nothing.saved);
     assert_eq!(nothing.commit, lane.base);
@@ -46,9 +42,7 @@ fn an_untouched_lane_has_nothing_to_commit() {
 
 #[test]
 fn going_back_keeps_the_edits_under_a_ref() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "one\n");
+    let (scratch, store, lane) = with_edit("readme.md", "one\n");
     let one = store.checkpoint(&lane, "one", &person(), WHEN).unwrap().commit;
     write(&lane.work, "readme.md", "half done\n");
     write(&lane.work, "new", "new\n");
@@ -76,9 +70,7 @@ fn going_back_keeps_the_edits_under_a_ref() {
 
 #[test]
 fn a_lane_goes_back_to_where_a_stage_began() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "one\n");
+    let (scratch, store, lane) = with_edit("readme.md", "one\n");
     let one = store.checkpoint(&lane, "one", &person(), WHEN).unwrap().commit;
     write(&lane.work, "readme.md", "before the stage\n");
     let began = store.snapshot(&lane, "stage 2", WHEN).unwrap();
@@ -142,9 +134,7 @@ fn a_patch_is_applied_whole_or_not_at_all() {
 
 #[test]
 fn nothing_is_restored_over_something() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "one\n");
+    let (scratch, store, lane) = with_edit("readme.md", "one\n");
     let error = store.restore(&lane.base, &scratch.top).unwrap_err();
     assert!(matches!(error, RepoError::NotEmpty { .. }), "{error}");
     store.restore(&lane.base, &scratch.dir.join("new/dir")).unwrap();

@@ -119,6 +119,11 @@ impl Scratch {
         self.dir.join("state/results.git")
     }
 
+    /// The files of a commit that Windlass made.
+    pub fn files_of(&self, commit: &Oid) -> String {
+        self.git_in(&self.results(), &["ls-tree", "-r", "--name-only", commit.as_str()])
+    }
+
     /// Everything in the person's directory, and what is in it.
     pub fn everything(&self) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
         let mut all = BTreeMap::new();
@@ -176,6 +181,14 @@ pub fn edited(store: &Store, number: u32, unit: &str, file: &str, text: &str) ->
     let lane = store.ensure_lane(number, &tip, "run", unit, WHEN).expect("a lane");
     write(&lane.work, file, text);
     lane
+}
+
+/// A repository, and the first lane of it, with an edit in it.
+pub fn with_edit(file: &str, text: &str) -> (Scratch, Store, Lane) {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let lane = edited(&store, 1, "u1", file, text);
+    (scratch, store, lane)
 }
 
 /// What a lane holds, as a request to land it.

@@ -13,13 +13,11 @@ use std::{
 
 use windlass_repo::{Land, Limits, Oid, RepoError, Settings};
 
-use crate::scratch::{Meddles, Scratch, WHEN, edited, landed, read, request, write};
+use crate::scratch::{Meddles, Scratch, WHEN, edited, landed, read, request, with_edit, write};
 
 #[test]
 fn a_snapshot_says_what_changed_and_keeps_it_under_a_ref() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "hello\n");
+    let (scratch, store, lane) = with_edit("readme.md", "hello\n");
     let same = store.snapshot(&lane, "turn 1", WHEN).unwrap();
     assert!(!same.changed);
     assert_eq!(same.subject.tree, scratch.oid("main^{tree}"));
@@ -31,8 +29,7 @@ fn a_snapshot_says_what_changed_and_keeps_it_under_a_ref() {
     fs::remove_file(lane.work.join("src/lib.rs")).unwrap();
     let first = store.snapshot(&lane, "turn 1", WHEN).unwrap();
     assert!(first.changed);
-    let files = scratch
-        .git_in(&scratch.results(), &["ls-tree", "-r", "--name-only", first.commit.as_str()]);
+    let files = scratch.files_of(&first.commit);
     assert_eq!(files, ".gitignore\nnew file\nreadme.md\n");
     let kept = scratch
         .git_in(&scratch.results(), &["rev-parse", "refs/windlass/run/u1/snapshots/turn%201"]);
@@ -75,9 +72,7 @@ fn the_change_is_the_same_wherever_it_sits() {
 
 #[test]
 fn links_modes_and_names_that_are_not_utf8_are_recorded_as_they_are() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "tool", "#!/bin/sh\n");
+    let (scratch, store, lane) = with_edit("tool", "#!/bin/sh\n");
     fs::set_permissions(lane.work.join("tool"), fs::Permissions::from_mode(0o755)).unwrap();
     symlink("/etc/passwd", lane.work.join("link")).unwrap();
     let strange: &[&[u8]] = &[b"\xff\xfe", b"new\nline", b"tab\tquote\"", b"-rf", b":(top)", b" "];
@@ -116,9 +111,7 @@ fn links_modes_and_names_that_are_not_utf8_are_recorded_as_they_are() {
 
 #[test]
 fn repositories_inside_are_opened_up_and_told() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "vendor/with commits/a", "a\n");
+    let (scratch, store, lane) = with_edit("vendor/with commits/a", "a\n");
     let inner = lane.work.join("vendor/with commits");
     scratch.git_in(&inner, &["init", "-q"]);
     scratch.git_in(&inner, &["add", "a"]);
@@ -131,8 +124,7 @@ fn repositories_inside_are_opened_up_and_told() {
     fs::create_dir(lane.work.join("empty")).unwrap();
     scratch.git_in(&lane.work.join("empty"), &["init", "-q"]);
     let snapshot = store.snapshot(&lane, "x", WHEN).unwrap();
-    let files = scratch
-        .git_in(&scratch.results(), &["ls-tree", "-r", "--name-only", snapshot.commit.as_str()]);
+    let files = scratch.files_of(&snapshot.commit);
     assert_eq!(
         files,
         ".gitignore\nreadme.md\nsrc/lib.rs\nunborn/c\nvendor/with commits/a\nvendor/with commits/deeper/b\n"
@@ -147,17 +139,14 @@ fn repositories_inside_are_opened_up_and_told() {
 
 #[test]
 fn what_git_cannot_hold_is_left_out_and_told() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", ".GIT/config", "x\n");
+    let (scratch, store, lane) = with_edit(".GIT/config", "x\n");
     write(&lane.work, "sub/.Git/hooks/x", "x\n");
     write(&lane.work, "fine", "x\n");
     symlink("fine", lane.work.join(".gitmodules")).unwrap();
     let snapshot = store.snapshot(&lane, "x", WHEN).unwrap();
     let left_out: Vec<_> = snapshot.left_out.iter().map(|one| one.path.to_str().unwrap()).collect();
     assert_eq!(left_out, [".GIT/config", ".gitmodules", "sub/.Git/hooks/x"]);
-    let files = scratch
-        .git_in(&scratch.results(), &["ls-tree", "-r", "--name-only", snapshot.commit.as_str()]);
+    let files = scratch.files_of(&snapshot.commit);
     assert_eq!(files, ".gitignore\nfine\nreadme.md\nsrc/lib.rs\n");
 }
 
@@ -210,8 +199,7 @@ fn a_directory_that_became_a_link_is_a_link_and_nothing_behind_it_is_touched() {
     fs::remove_dir_all(lane.work.join("src")).unwrap();
     symlink(&outside, lane.work.join("src")).unwrap();
     let snapshot = store.snapshot(&lane, "x", WHEN).unwrap();
-    let files = scratch
-        .git_in(&scratch.results(), &["ls-tree", "-r", "--name-only", snapshot.commit.as_str()]);
+    let files = scratch.files_of(&snapshot.commit);
     assert_eq!(files, ".gitignore\nreadme.md\nsrc\n");
     // Going back, and being given to another unit, write only in the lane.
     write(&outside, "lib.rs", "not yours\n");
@@ -256,9 +244,7 @@ fn what_a_submodule_points_to_is_not_changed_from_a_lane() {
 
 #[test]
 fn what_the_agent_committed_is_kept_as_provenance() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "readme.md", "one\n");
+    let (scratch, store, lane) = with_edit("readme.md", "one\n");
     scratch.git_in(&lane.work, &["commit", "-q", "-am", "agent's own"]);
     scratch.git_in(&lane.work, &["switch", "-q", "-c", "aside"]);
     write(&lane.work, "readme.md", "two\n");
