@@ -16,12 +16,18 @@ use crate::{
 
 const LARGE: usize = 300_000;
 
-#[test]
-fn a_full_disk_loses_nothing_and_is_gone_on_with_once_there_is_room() {
-    let disk = tempfile::tempdir().unwrap();
-    let mut actor = Actor::start_on_small_disk("fill the disk", disk.path(), 1024);
+/// An actor plays this role to its end, on a disk of its own.
+#[track_caller]
+fn plays_on_small_disk(role: &str, kib: u32) {
+    let disk = tempfile::tempdir().expect("a directory");
+    let mut actor = Actor::start_on_small_disk(role, disk.path(), kib);
     assert_eq!(actor.listen().as_deref(), Some("done"));
     assert!(actor.end().success());
+}
+
+#[test]
+fn a_full_disk_loses_nothing_and_is_gone_on_with_once_there_is_room() {
+    plays_on_small_disk("fill the disk", 1024);
 }
 
 /// The role, on a disk of one mebibyte.
@@ -73,10 +79,7 @@ pub fn fill_the_disk(disk: &Path) {
 
 #[test]
 fn a_read_only_disk_can_be_read() {
-    let disk = tempfile::tempdir().unwrap();
-    let mut actor = Actor::start_on_small_disk("read-only disk", disk.path(), 4096);
-    assert_eq!(actor.listen().as_deref(), Some("done"));
-    assert!(actor.end().success());
+    plays_on_small_disk("read-only disk", 4096);
 }
 
 /// The role, on a disk of four mebibytes.

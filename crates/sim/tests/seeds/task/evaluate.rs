@@ -123,24 +123,21 @@ fn layer_2_retries_twice_and_then_asks() {
 /// "Layer 2 FAIL path: Auto-fix proposal does NOT apply to Layer 2 structural failures."
 #[test]
 fn the_qa_gates_offer_fix_and_accept() {
-    let mut walk = begin(&[], None, &[]);
-    walk.on_to("qa_layer2", &[says("fail_l2")]);
-    let offered = [
-        ("Fix", "Run next round"),
-        ("Accept as-is", "Finish without fixing"),
-        ("Stop", "Halt the workflow"),
+    let rows = [
+        ("qa_layer2", "fail_l2", "Run next round"),
+        ("qa_layer3", "fail_l3", "Run next round to fix FAIL items"),
     ];
-    assert_eq!(choices(&walk, "qa_layer2"), offered.map(|(l, a)| (l.into(), a.into())));
-    stops_at(&mut walk, "qa_layer2");
-    let mut walk = begin(&[], None, &[]);
-    walk.on_to("qa_layer3", &[says("fail_l3")]);
-    let offered = [
-        ("Fix", "Run next round to fix FAIL items"),
-        ("Accept as-is", "Finish without fixing"),
-        ("Stop", "Halt the workflow"),
-    ];
-    assert_eq!(choices(&walk, "qa_layer3"), offered.map(|(l, a)| (l.into(), a.into())));
-    stops_at(&mut walk, "qa_layer3");
+    for (gate, verdict, fix) in rows {
+        let mut walk = begin(&[], None, &[]);
+        walk.on_to(gate, &[says(verdict)]);
+        let offered = [
+            ("Fix", fix),
+            ("Accept as-is", "Finish without fixing"),
+            ("Stop", "Halt the workflow"),
+        ];
+        assert_eq!(choices(&walk, gate), offered.map(|(l, a)| (l.into(), a.into())), "{gate}");
+        stops_at(&mut walk, gate);
+    }
 }
 
 /// "Accept as-is: phase → completed", on record, and it may land.
