@@ -65,16 +65,9 @@ fn every_example_works() {
     for verb in VERBS {
         // Those that need a repository are tried, in one, by tests/shell.
         let offline = |args: &Vec<String>| ["workflow", "completions"].contains(&args[0].as_str());
-        for mut args in examples(&help(verb)).into_iter().filter(offline) {
-            // A thousand runs take a while in a test build.
-            if let Some(at) = args.iter().position(|arg| arg == "--runs") {
-                args[at + 1] = "3".to_owned();
-            }
-            let args: Vec<&str> = args.iter().map(String::as_str).collect();
-            let output = windlass(&args).current_dir(&dir).output().unwrap();
-            let stderr = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(output.status.code(), Some(0), "{args:?}: {stderr}");
-            assert!(!output.stdout.is_empty(), "{args:?}");
+        for args in examples(&help(verb)).into_iter().filter(offline) {
+            let printed = works(&dir, &args);
+            assert!(!printed.is_empty(), "{args:?}");
             tried += 1;
         }
     }
@@ -90,15 +83,23 @@ fn the_readmes_tour_works() {
     let dir = a_directory_with_files();
     let examples = examples(&format!("Examples:\n{indented}"));
     assert!(examples.len() > 5, "{examples:?}");
-    for mut args in examples {
-        if let Some(at) = args.iter().position(|arg| arg == "--runs") {
-            args[at + 1] = "3".to_owned();
-        }
-        let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let output = windlass(&args).current_dir(&dir).output().unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{args:?}: {stderr}");
+    for args in examples {
+        works(&dir, &args);
     }
+}
+
+/// An example is tried, and comes to no error. What it printed.
+#[track_caller]
+fn works(dir: &Path, args: &[String]) -> Vec<u8> {
+    let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
+    // A thousand runs take a while in a test build.
+    if let Some(at) = args.iter().position(|arg| *arg == "--runs") {
+        args[at + 1] = "3";
+    }
+    let output = windlass(&args).current_dir(dir).output().expect("windlass can be started");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {stderr}");
+    output.stdout
 }
 
 /// Where `my-flow.toml` and `my-roles.toml` are what the examples say they are.

@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::windlass::{BUILT_IN, json, printed, seen, windlass};
@@ -34,12 +36,28 @@ fn what_would_happen_if_the_proof_failed_too_often() {
     ");
 }
 
+/// What happens in a run that only `--set` steers: what is printed between the heading and the
+/// hints, which are as above but for their names.
+#[track_caller]
+fn story(args: &[&str], hint: &str) -> String {
+    let seen = seen(&mut windlass(&[&["workflow", "simulate"], args].concat()));
+    let workflow = Path::new(args[0]).file_stem().and_then(|name| name.to_str()).expect("a name");
+    let stage = hint.split('=').next().expect("a stage");
+    let heading = format!(
+        "exit 0\n--- stdout\n{workflow}: an imaginary run in which all goes well but what --set says\n"
+    );
+    let hints = format!(
+        "\nSteer it:\n  --set {hint:<30}what {stage} comes to, each time it runs\n  \
+         --seed 1                            let chance decide\n  \
+         --runs 1000                         sum up a thousand random runs\n"
+    );
+    let story = seen.strip_prefix(&heading).and_then(|rest| rest.strip_suffix(&hints));
+    story.unwrap_or_else(|| panic!("not between\n{heading}and\n{hints}but\n{seen}")).to_owned()
+}
+
 #[test]
 fn a_gate_is_shown_with_its_options_and_the_answer() {
-    insta::assert_snapshot!(seen(&mut windlass(&["workflow", "simulate", "tests/fixtures/tidy.toml", "--set", "prove=skipped", "--set", "ask=no", "--set", "strict=yes"])), @"
-    exit 0
-    --- stdout
-    tidy: an imaginary run in which all goes well but what --set says
+    insta::assert_snapshot!(story(&[TIDY, "--set", "prove=skipped", "--set", "ask=no", "--set", "strict=yes"], "tidy=failed"), @"
     inputs  strict = true; all others at their defaults
 
     intake
@@ -55,20 +73,12 @@ fn a_gate_is_shown_with_its_options_and_the_answer() {
     The run ended done, exit code 0.
     With nobody at hand it would have exited before: 8 (waiting for a person's answer).
     1 file: 1 failed; 0 landings; 1 agent invocation; 2 other effects; 1 answer; 21 events.
-
-    Steer it:
-      --set tidy=failed                   what tidy comes to, each time it runs
-      --seed 1                            let chance decide
-      --runs 1000                         sum up a thousand random runs
     ");
 }
 
 #[test]
 fn children_policies_and_entering_are_told() {
-    insta::assert_snapshot!(seen(&mut windlass(&["workflow", "simulate", "tests/fixtures/garden.toml", "--catalogue", "tests/fixtures/roles.toml", "--set", "tools=ladder", "--set", "cut=too_high,too_high,pruned"])), @"
-    exit 0
-    --- stdout
-    garden: an imaginary run in which all goes well but what --set says
+    insta::assert_snapshot!(story(&["tests/fixtures/garden.toml", "--catalogue", "tests/fixtures/roles.toml", "--set", "tools=ladder", "--set", "cut=too_high,too_high,pruned"], "look=dead"), @"
     inputs  tools = [ladder]; all others at their defaults
 
     intake
@@ -91,20 +101,12 @@ fn children_policies_and_entering_are_told() {
 
     The run ended done, exit code 0.
     1 tree: 1 done; 0 landings; 4 agent invocations; 3 other effects; 0 answers; 39 events.
-
-    Steer it:
-      --set look=dead                     what look comes to, each time it runs
-      --seed 1                            let chance decide
-      --runs 1000                         sum up a thousand random runs
     ");
 }
 
 #[test]
 fn a_halted_run_is_taken_up_again_by_its_person() {
-    insta::assert_snapshot!(seen(&mut windlass(&["workflow", "simulate", "tests/fixtures/tidy.toml", "--set", "tidy=crashed,crashed,crashed,done"])), @"
-    exit 0
-    --- stdout
-    tidy: an imaginary run in which all goes well but what --set says
+    insta::assert_snapshot!(story(&[TIDY, "--set", "tidy=crashed,crashed,crashed,done"], "prove=fail,fail"), @"
     inputs  all at their defaults
 
     intake
@@ -123,11 +125,6 @@ fn a_halted_run_is_taken_up_again_by_its_person() {
     With nobody at hand it would have exited before: 3 (escalated: a person must look before it can go
     on).
     1 file: 1 done; 1 landing; 4 agent invocations; 3 other effects; 0 answers; 33 events.
-
-    Steer it:
-      --set prove=fail,fail               what prove comes to, each time it runs
-      --seed 1                            let chance decide
-      --runs 1000                         sum up a thousand random runs
     ");
 }
 
