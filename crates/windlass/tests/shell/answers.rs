@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 
+use crate::agent::{WORKER, hire, pipe};
 use crate::scratch::{SCRIPT, Scratch, ended};
 
 const CAREFUL: &str = "[[task]]\nid = 'hello'\ntitle = 'Say hello'\ncareful = true\n";
@@ -44,26 +45,15 @@ fn a_run_under_way_takes_an_answer_from_another_terminal_at_once() {
                 [ \"$WINDLASS_ROLE\" = reviewer ] && { rm -f x; git checkout -q . 2>/dev/null; echo '{\"verdict\":\"clear\"}'; exit; }\n\
                 echo '{\"verdict\":\"done\"}'\n";
     let scratch = Scratch::with(&[("tasks.toml", &tasks)]);
-    let agent = scratch.path("agent");
-    fs::write(&agent, wait).unwrap();
-    make_executable(&agent);
-    let fifo = scratch.path("gate");
-    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-    let config = format!(
-        "[agents.waits]\nkind = 'command'\ncommand = ['{}']\ncost = 'none'\n\
-         [agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\n\
-         [roles]\nworker = 'waits'\ndefault = 'acted'\n[checks]\ntest = 'true'\n",
-        agent.display()
-    );
-    fs::write(scratch.repo().join("windlass.toml"), config).unwrap();
-    scratch.git(&["commit", "-qam", "Another agent"]);
+    hire(&scratch, wait, WORKER, "true");
+    let gate = pipe(&scratch, "gate");
     let mut run = scratch.follow(&mut scratch.start());
     run.until("a question", |entry| entry["event"] == "asked");
     let (code, said) = ended(scratch.windlass(&["answer", "0", "yes"]).output().unwrap());
     assert_eq!(code, Some(0), "{said}");
     run.until("a landing", |entry| entry["note"] == "landed");
     // Only now does the other agent go on.
-    fs::write(&fifo, "go\n").unwrap();
+    fs::write(&gate, "go\n").unwrap();
     assert_eq!(run.code(), Some(0));
     assert_eq!(scratch.landed().len(), 2);
 }
@@ -92,11 +82,6 @@ fn what_a_person_changes_in_the_lane_is_proved_and_lands_as_theirs() {
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(scratch.landed()["hello.txt"], "hello");
     assert_eq!(scratch.notes("by_hand").len(), 1);
-}
-
-pub fn make_executable(path: &std::path::Path) {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// A run at a terminal of its own, and what is seen there.

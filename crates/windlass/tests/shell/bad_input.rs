@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
+use crate::agent::{EVERYBODY, hire};
 use crate::scratch::{Scratch, ended};
 
 #[test]
@@ -229,21 +230,12 @@ mod slow {
     #[test]
     fn an_agent_that_prints_a_thousand_megabytes_is_heard_to_its_end() {
         let scratch = Scratch::new();
-        let agent = scratch.path("agent");
-        let text = "#!/bin/sh\ncat > /dev/null\nhead -c 1000000000 /dev/zero\n\
+        let loud = "#!/bin/sh\ncat > /dev/null\nhead -c 1000000000 /dev/zero\n\
                     [ $WINDLASS_ROLE = worker ] && echo hello > hello.txt && echo && echo '{\"verdict\":\"done\"}'\n\
                     [ $WINDLASS_ROLE = worker ] || { echo; echo '{\"verdict\":\"clear\"}'; }\n";
-        fs::write(&agent, text).unwrap();
-        crate::answers::make_executable(&agent);
-        let config = format!(
-            "[agents.loud]\nkind = 'command'\ncommand = ['{}']\ncost = 'none'\n[roles]\ndefault = 'loud'\n\
-             [checks]\ntest = 'sh test.sh'\n",
-            agent.display()
-        );
-        fs::write(scratch.repo().join("windlass.toml"), config).unwrap();
         let tasks = "[[task]]\nid = 'hello'\ncareful = false\n";
         fs::write(scratch.repo().join("tasks.toml"), tasks).unwrap();
-        scratch.git(&["commit", "-qam", "A loud agent"]);
+        hire(&scratch, loud, EVERYBODY, "sh test.sh");
         let (code, said) = ended(scratch.start().output().unwrap());
         assert_eq!(code, Some(0), "{said}");
         assert_eq!(scratch.landed()["hello.txt"], "hello");

@@ -3,34 +3,35 @@
 use std::fs;
 use std::process::Command;
 
-use crate::answers::make_executable;
+use crate::agent::{WORKER, hire, pipe};
 use crate::scratch::{Scratch, ended};
 
 /// An agent that says that it has begun, waits until it may go on, and keeps a tally of its own.
 fn patient(scratch: &Scratch) {
-    let agent = scratch.path("agent");
-    let text = "#!/bin/sh\ncat > /dev/null\nhere=\"$(dirname \"$0\")\"\n\
+    let script = "#!/bin/sh\ncat > /dev/null\nhere=\"$(dirname \"$0\")\"\n\
                 echo \"$WINDLASS_ROLE $WINDLASS_UNIT $WINDLASS_ATTEMPT\" >> \"$here/tally\"\n\
                 echo half > \"$WINDLASS_UNIT.txt\"\n\
                 echo begun > \"$here/begun\"\n\
                 read line < \"$here/gate\"\n\
                 echo hello > \"$WINDLASS_UNIT.txt\"\n\
                 echo '{\"verdict\":\"done\"}'\n";
-    fs::write(&agent, text).unwrap();
-    make_executable(&agent);
-    for fifo in ["begun", "gate"] {
-        assert!(Command::new("mkfifo").arg(scratch.path(fifo)).status().unwrap().success());
-    }
-    let config = format!(
-        "[agents.patient]\nkind = 'command'\ncommand = ['{}']\ncost = 'none'\n\
-         [agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\n\
-         [roles]\nworker = 'patient'\ndefault = 'acted'\n[checks]\ntest = 'sh test.sh'\n",
-        agent.display()
-    );
-    fs::write(scratch.repo().join("windlass.toml"), config).unwrap();
+    pipe(scratch, "begun");
+    pipe(scratch, "gate");
     fs::write(scratch.repo().join("tasks.toml"), "[[task]]\nid = 'hello'\ncareful = false\n")
         .unwrap();
-    scratch.git(&["commit", "-qam", "A patient agent"]);
+    hire(scratch, script, WORKER, "sh test.sh");
+}
+
+/// Resumed, the run has its agent begin anew, and lands what that makes when it may go on. What it says.
+#[track_caller]
+fn goes_on(scratch: &Scratch) -> String {
+    let again = scratch.windlass(&["resume"]).spawn().unwrap();
+    assert_eq!(fs::read_to_string(scratch.path("begun")).unwrap(), "begun\n");
+    fs::write(scratch.path("gate"), "go\n").unwrap();
+    let (code, said) = ended(again.wait_with_output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(scratch.landed()["hello.txt"], "hello");
+    said
 }
 
 #[test]
@@ -42,11 +43,7 @@ fn a_killed_run_ends_its_agent_keeps_its_edits_and_goes_on() {
     run.kill().unwrap();
     run.wait().unwrap();
     // Reading from the pipe ends when the last writer is gone: the agent died with its Windlass.
-    let mut again = scratch.windlass(&["resume"]).spawn().unwrap();
-    assert_eq!(fs::read_to_string(scratch.path("begun")).unwrap(), "begun\n");
-    fs::write(scratch.path("gate"), "go\n").unwrap();
-    assert_eq!(again.wait().unwrap().code(), Some(0));
-    assert_eq!(scratch.landed()["hello.txt"], "hello");
+    goes_on(&scratch);
     let tally = fs::read_to_string(scratch.path("tally")).unwrap();
     assert_eq!(tally, "worker hello 1\nworker hello 1\n", "a lost attempt is no attempt");
     let lost = scratch.notes("lost");
@@ -73,16 +70,9 @@ fn an_interrupted_run_says_so_and_goes_on() {
     assert_eq!(code, Some(130), "{said}");
     assert!(said.contains("windlass resume"), "{said}");
     assert_eq!(scratch.processes(), [""; 0]);
-    let again = scratch.windlass(&["resume"]).spawn().unwrap();
-    assert_eq!(fs::read_to_string(scratch.path("begun")).unwrap(), "begun\n");
-    fs::write(scratch.path("gate"), "go\n").unwrap();
-    let (code, said) = ended(again.wait_with_output().unwrap());
-    assert_eq!(code, Some(0), "{said}");
-    assert!(
-        said.contains("\nhello: done\n"),
-        "whose a line is, is known after a resume, too: {said}"
-    );
-    assert_eq!(scratch.landed()["hello.txt"], "hello");
+    let said = goes_on(&scratch);
+    let known = said.contains("\nhello: done\n");
+    assert!(known, "whose a line is, is known after a resume, too: {said}");
 }
 
 mod slow {

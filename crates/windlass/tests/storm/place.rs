@@ -42,11 +42,12 @@ impl Tale {
         }
     }
 
-    fn agent(self) -> &'static str {
-        match self {
+    fn agent(self) -> String {
+        let work = match self {
             Tale::Tasks => AGENT,
             Tale::Spec => PILOT,
-        }
+        };
+        format!("{OPENING}{work}")
     }
 
     fn config(self) -> String {
@@ -61,16 +62,21 @@ const SPEC: &str = "# Things\n\n## Implementation Order\n\n### Phase 1: Alpha\n<
 
 const POLICIES: &str = "[policies.no-pr]\nstage = 'offer_pr'\nanswer = 'no'\n";
 
-/// Who works for autopilot.
-const PILOT: &str = r#"#!/bin/bash
+/// How every agent here begins. What a person does meanwhile is asked for over a socket: they are not to be killed with
+/// the agent.
+const OPENING: &str = r#"#!/bin/bash
 cat > /dev/null
 here="$(dirname "$0")"
-echo "$WINDLASS_ROLE $WINDLASS_UNIT $WINDLASS_TASK $WINDLASS_ATTEMPT" >> "$here/tally"
 person() {
   exec 3<> "/dev/tcp/127.0.0.1/$(cat "$here/port")"
   echo "$1" >&3
   read -r _ <&3
 }
+"#;
+
+/// Who works for autopilot.
+const PILOT: &str = r#"
+echo "$WINDLASS_ROLE $WINDLASS_UNIT $WINDLASS_TASK $WINDLASS_ATTEMPT" >> "$here/tally"
 session=.harness/sessions/spec
 more=
 case "$WINDLASS_ROLE" in
@@ -119,16 +125,9 @@ echo '{"verdict":"'"$verdict"'","cost_usd":0.01,"tokens":10'"$more"'}'
 const TASKS: [(&str, bool); 5] =
     [("first", true), ("again", false), ("clash", false), ("late", false), ("broken", false)];
 
-/// Who works here. What a person does meanwhile is asked for over a socket: they are not to be killed with the agent.
-const AGENT: &str = r#"#!/bin/bash
-cat > /dev/null
-here="$(dirname "$0")"
+/// Who works on tasks.
+const AGENT: &str = r#"
 echo "$WINDLASS_ROLE $WINDLASS_UNIT $WINDLASS_ATTEMPT" >> "$here/tally"
-person() {
-  exec 3<> "/dev/tcp/127.0.0.1/$(cat "$here/port")"
-  echo "$1" >&3
-  read -r _ <&3
-}
 file="$WINDLASS_UNIT.txt"
 verdict=done
 case "$WINDLASS_ROLE $WINDLASS_UNIT $WINDLASS_ATTEMPT" in
