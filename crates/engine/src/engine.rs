@@ -8,15 +8,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
 use serde::{Deserialize, Serialize};
 use windlass_core::run::{
-    Answer, Broken, EffectId, Input, OpenGate, Recorded, Refused, Run, Stamp, Standing, Subject,
-    decide,
+    Answer, Broken, EffectId, Input, OpenGate, Recorded, Refused, Run, Stamp, Standing, decide,
 };
 use windlass_journal::{Batch, BlobId, Journal, RunId};
 
 use crate::books::Books;
 use crate::clock::{Clock, wall_ms};
 use crate::entry::{Entry, Note, Noted, Unreadable};
-use crate::gate;
+use crate::gate::{self, Reception};
 use crate::message::{Done, Face, Hands, Message, Paper, Patience, Trouble};
 use crate::shop::Desk;
 
@@ -222,36 +221,41 @@ impl<'j> Engine<'j> {
         Ok(())
     }
 
-    /// Takes a person's answer, with everything that they were shown and what they changed by hand.
+    /// Takes a person's answer, with everything that they were shown and what they changed by hand, unless somebody has
+    /// something against it.
     ///
     /// # Errors
     ///
-    /// What the core refuses.
+    /// When nobody can tell what was changed. What the core or the clerk refuses is no error.
     pub fn answer(
         &mut self,
         mut answer: Answer,
-        more: &str,
-        (subject, paper): (Option<Subject>, Paper),
-    ) -> Result<(), Refused> {
+        at: &Reception<'_>,
+    ) -> Result<Result<(), Refused>, EngineError> {
         let Some(gate) = self.run.gate(answer.gate) else {
-            return Err(Refused::NoSuchGate(answer.gate));
+            return Ok(Err(Refused::NoSuchGate(answer.gate)));
         };
-        let shown = gate::shown(&gate, more).into_bytes();
+        // Asked before anything is done about what the person has changed.
+        let option = answer.option.as_deref().unwrap_or_default();
+        let refused = decide(&self.run, self.clock.now(), Input::Answer(answer.clone())).err();
+        if let Some(refused) = refused.or_else(|| at.refuses(&gate, &self.run, option)) {
+            return Ok(Err(refused));
+        }
+        let more = at.shows(&gate, &self.run, &self.books);
+        let (subject, paper) = at.by_hand(&gate, &self.run, &self.books, self.clock.now())?;
+        let shown = gate::shown(&gate, &more).into_bytes();
         let digest = BlobId::of(&shown).to_string();
         answer.shown = digest.as_str().into();
         answer.subject = subject;
-        self.decide(Input::Answer(answer))?;
+        if let Err(refused) = self.decide(Input::Answer(answer)) {
+            return Ok(Err(refused));
+        }
         self.note(Paper {
             notes: vec![Note::Shown { gate: gate.id, shown: digest }],
             blobs: vec![shown],
         });
         self.note(paper);
-        Ok(())
-    }
-
-    /// Why an answer would not be taken. Asked before anything is done about what the person has changed.
-    pub fn refuses(&self, answer: &Answer) -> Option<Refused> {
-        decide(&self.run, self.clock.now(), Input::Answer(answer.clone())).err()
+        Ok(Ok(()))
     }
 
     /// Writes something down with what is decided next.
@@ -335,7 +339,8 @@ impl<'j> Engine<'j> {
             let standing = self.run.standing();
             if standing.exit_code().is_some() {
                 let gates = self.run.gates();
-                let shows = |gate: &OpenGate| hands.shows(gate, &self.run, &self.books);
+                let at = hands.reception();
+                let shows = |gate: &OpenGate| at.shows(gate, &self.run, &self.books);
                 let may_come =
                     standing == Standing::Waiting && face.waits(&gates, &shows) == Patience::Wait;
                 if !may_come {
@@ -374,7 +379,7 @@ impl<'j> Engine<'j> {
                         replies.push(Reply::Written(written));
                     }
                     Message::Answer(answer, reply) => {
-                        let taken = self.taken(*answer, hands)?;
+                        let taken = self.answer(*answer, &hands.reception())?;
                         replies.push(Reply::Taken(taken, reply));
                     }
                     Message::Wish { who, wish, reply } => {
@@ -388,25 +393,6 @@ impl<'j> Engine<'j> {
             // Nobody is told that something was taken before it is durable.
             replies.into_iter().for_each(Reply::send);
         }
-    }
-
-    /// Takes a person's answer, and what they changed, unless somebody has something against it.
-    fn taken(
-        &mut self,
-        answer: Answer,
-        hands: &mut dyn Hands,
-    ) -> Result<Result<(), Refused>, EngineError> {
-        let Some(gate) = self.run.gate(answer.gate) else {
-            return Ok(Err(Refused::NoSuchGate(answer.gate)));
-        };
-        let option = answer.option.as_deref().unwrap_or_default();
-        let refused = self.refuses(&answer);
-        if let Some(refused) = refused.or_else(|| hands.refuses(&gate, &self.run, option)) {
-            return Ok(Err(refused));
-        }
-        let shows = hands.shows(&gate, &self.run, &self.books);
-        let changed = hands.by_hand(&gate, &self.run, &self.books, self.clock.now())?;
-        Ok(self.answer(answer, &shows, changed))
     }
 
     /// The next message, or `None` when the next deadline is due.

@@ -17,6 +17,10 @@ const CHANGE_BYTES: usize = 12 * 1024;
 /// So many files of a change are named.
 const FILES_SHOWN: usize = 100;
 
+/// How to get to what a question is about.
+const LANE: &str =
+    "Its lane: `windlass lanes list` says which it is, `windlass lanes shell N` goes there.";
+
 /// Everything that can be looked at.
 #[derive(Clone, Copy)]
 pub struct Exhibits<'a> {
@@ -39,6 +43,7 @@ impl Exhibits<'_> {
             "output" => self.output(at),
             "diff" => self.change(at),
             "conflicts" => self.conflicts(at),
+            "lane" => Some(LANE.to_owned()),
             other => self.clerk.artifact(other, at),
         };
         text.filter(|text| !text.is_empty())

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use windlass_core::run::{Effect, EffectId, EffectKind, OpenGate, Refused, Run, Stamp, Subject};
+use windlass_core::run::{Effect, EffectId, EffectKind, Run};
 use windlass_core::workflow::RunOutcome;
 use windlass_journal::Journal;
 use windlass_repo::Oid;
@@ -12,9 +12,8 @@ use windlass_repo::Oid;
 use crate::books::Books;
 use crate::effect::{Job, perform, situation};
 use crate::evidence::evidence;
-use crate::exhibit::Exhibits;
-use crate::gate;
-use crate::message::{Hands, Message, Paper, Trouble};
+use crate::gate::Reception;
+use crate::message::{Hands, Message, Trouble};
 use crate::shop::{Brake, Shop};
 
 /// Does what is wanted, each effect on a thread of its own.
@@ -80,15 +79,10 @@ impl<'j> Workers<'j> {
             ([], own) => own,
             (named, _) => named,
         };
-        let exhibits = self.exhibits(books);
+        let exhibits = self.reception().exhibits(books);
         let shown =
             names.iter().filter_map(|name| Some((name.clone(), exhibits.show(name, &situation)?)));
         shown.collect()
-    }
-
-    fn exhibits<'a>(&'a self, books: &'a Books) -> Exhibits<'a> {
-        let store = Some(&self.shop.store);
-        Exhibits { clerk: &*self.shop.clerk, books, journal: self.journal, store }
     }
 }
 
@@ -119,22 +113,9 @@ impl Hands for Workers<'_> {
         }
     }
 
-    fn shows(&self, gate: &OpenGate, run: &Run, books: &Books) -> String {
-        gate::more(&self.exhibits(books), gate, run)
-    }
-
-    fn refuses(&self, gate: &OpenGate, run: &Run, option: &str) -> Option<Refused> {
-        gate::refusal(&*self.shop.clerk, gate, run, option)
-    }
-
-    fn by_hand(
-        &mut self,
-        gate: &OpenGate,
-        run: &Run,
-        books: &Books,
-        since: Stamp,
-    ) -> Result<(Option<Subject>, Paper), Trouble> {
-        gate::by_hand(&self.shop.store, gate, run, books, &self.shop.clerk.apart(), since)
+    fn reception(&self) -> Reception<'_> {
+        let Shop { clerk, store, .. } = &*self.shop;
+        Reception { clerk: &**clerk, journal: self.journal, store: Some(store) }
     }
 
     fn cancel(&mut self, id: EffectId) {

@@ -3,12 +3,11 @@
 use std::path::Path;
 use std::sync::mpsc::Sender;
 
-use windlass_core::run::{
-    Answer, Effect, EffectId, OpenGate, Refused, Report, Run, Stamp, Subject, Wish,
-};
+use windlass_core::run::{Answer, Effect, EffectId, OpenGate, Refused, Report, Run, Wish};
 
 use crate::books::Books;
 use crate::entry::{Entry, Note};
+use crate::gate::Reception;
 use crate::shop::Desk;
 
 /// What reaches the loop.
@@ -98,24 +97,8 @@ pub trait Hands {
     /// Starts an effect. It reports to the loop.
     fn start(&mut self, id: EffectId, effect: Effect, run: &Run, books: &Books);
 
-    /// What a question shows besides itself.
-    fn shows(&self, gate: &OpenGate, run: &Run, books: &Books) -> String;
-
-    /// Why an answer cannot be taken now, if it cannot.
-    fn refuses(&self, gate: &OpenGate, run: &Run, option: &str) -> Option<Refused>;
-
-    /// What a person has changed by hand in the lane of what a question is about, if anything.
-    ///
-    /// # Errors
-    ///
-    /// When nobody can tell.
-    fn by_hand(
-        &mut self,
-        gate: &OpenGate,
-        run: &Run,
-        books: &Books,
-        since: Stamp,
-    ) -> Result<(Option<Subject>, Paper), Trouble>;
+    /// Where a person's answers are taken.
+    fn reception(&self) -> Reception<'_>;
 
     /// Ends an effect that is no longer wanted. It need not report.
     fn cancel(&mut self, id: EffectId);

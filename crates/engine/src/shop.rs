@@ -20,40 +20,52 @@ use crate::setup::Setup;
 
 /// What every effect may use.
 pub struct Shop {
+    pub(crate) spawner: Spawner,
+    pub(crate) store: Store,
+    pub(crate) setup: Setup,
+    pub(crate) clerk: Arc<dyn Clerk>,
+    pub(crate) readers: BTreeMap<String, Box<dyn Reader>>,
+    pub(crate) inbox: Sender<Message>,
+    /// Where effects keep what they are about to report.
+    dir: PathBuf,
+    /// The run.
+    pub(crate) run: String,
+    /// What checks came to on a base, by commit and name.
+    pub(crate) on_base: Mutex<BTreeMap<String, BTreeMap<String, Check>>>,
+    /// Which lane of the pool each lane of the run is.
+    lanes: Mutex<LaneTable>,
+    /// Where the run's own lane has been put since a unit landed last.
+    pub(crate) stands: Mutex<Option<Oid>>,
+    /// Clean checkouts in use.
+    benches: Mutex<BTreeSet<u32>>,
+    /// Desks in use.
+    desks_in_use: Arc<Mutex<BTreeSet<u32>>>,
+    /// One who changes a lane has it alone; those who only look may look together. Who comes after one that was
+    /// stopped waits until that one is really gone.
+    turns: Mutex<BTreeMap<Option<u32>, Arc<RwLock<()>>>>,
+}
+
+/// What a shop is opened with.
+pub struct Tools {
     /// Starts processes.
     pub spawner: Spawner,
     /// Git.
     pub store: Store,
     /// Agents, roles, checks.
     pub setup: Setup,
-    /// Where effects keep what they are about to report.
-    pub dir: PathBuf,
-    /// The run.
-    pub run: String,
-    /// Where the loop listens.
-    pub inbox: Sender<Message>,
     /// What the workflow keeps besides the journal.
     pub clerk: Arc<dyn Clerk>,
     /// What looks at sources, by name.
     pub readers: BTreeMap<String, Box<dyn Reader>>,
-    /// What checks came to on a base, by commit and name.
-    pub on_base: Mutex<BTreeMap<String, BTreeMap<String, Check>>>,
-    /// Which lane of the pool each lane of the run is.
-    pub lanes: Mutex<LaneTable>,
-    /// Where the run's own lane has been put since a unit landed last.
-    pub stands: Mutex<Option<Oid>>,
-    /// Clean checkouts in use.
-    pub benches: Mutex<BTreeSet<u32>>,
-    /// Desks in use.
-    pub desks_in_use: Arc<Mutex<BTreeSet<u32>>>,
-    /// One who changes a lane has it alone; those who only look may look together. Who comes after one that was
-    /// stopped waits until that one is really gone.
-    pub turns: Mutex<BTreeMap<Option<u32>, Arc<RwLock<()>>>>,
+    /// Where the loop listens.
+    pub inbox: Sender<Message>,
+    /// Where Windlass remembers things.
+    pub dir: PathBuf,
 }
 
 /// Which lane of the pool each lane of the run is. The run's own lane has no number.
 #[derive(Debug, Default)]
-pub struct LaneTable {
+struct LaneTable {
     owned: BTreeMap<Option<u32>, u32>,
     free: Vec<u32>,
     next: u32,
@@ -61,7 +73,7 @@ pub struct LaneTable {
 
 impl LaneTable {
     /// The table as the pool stands: what this run's units have stays theirs, and what other runs have is not touched.
-    pub fn of(store: &Store, run: &Run) -> Result<Self, Trouble> {
+    fn of(store: &Store, run: &Run) -> Result<Self, Trouble> {
         let mut table = LaneTable::default();
         for lane in store.pool()? {
             table.next = table.next.max(lane.number + 1);
@@ -141,6 +153,30 @@ fn first_free(used: &Mutex<BTreeSet<u32>>) -> u32 {
 }
 
 impl Shop {
+    /// The shop of a run.
+    ///
+    /// # Errors
+    ///
+    /// When its lanes cannot be looked at.
+    pub fn open(tools: Tools, run: &Run, books: &Books) -> Result<Self, Trouble> {
+        Ok(Shop {
+            lanes: Mutex::new(LaneTable::of(&tools.store, run)?),
+            spawner: tools.spawner,
+            store: tools.store,
+            setup: tools.setup,
+            clerk: tools.clerk,
+            readers: tools.readers,
+            inbox: tools.inbox,
+            dir: tools.dir,
+            run: run.id().to_owned(),
+            on_base: Mutex::new(books.on_base().clone()),
+            stands: Mutex::default(),
+            benches: Mutex::default(),
+            desks_in_use: Arc::default(),
+            turns: Mutex::default(),
+        })
+    }
+
     /// The lane of a unit (of the run itself without one), standing on this commit if it is new.
     pub fn lane(
         &self,

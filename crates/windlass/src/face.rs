@@ -11,9 +11,9 @@ use windlass_engine::Left;
 use windlass_engine::entry::Entry;
 use windlass_engine::message::{Message, Patience};
 
+use crate::render::Teller;
 use crate::render::{Live, clean};
 use crate::suggest;
-use crate::telling::Teller;
 
 /// How a run is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,13 @@ pub enum Tone {
     Plain,
     /// As JSON lines on standard output: every entry of the journal as it is written.
     Json,
+}
+
+impl Tone {
+    /// What `--json` asks for.
+    pub fn of(json: bool) -> Self {
+        if json { Tone::Json } else { Tone::Plain }
+    }
 }
 
 /// A terminal, or what stands for one.
@@ -223,7 +230,7 @@ fn listen(asked: &Asked, answers: &Sender<Message>) {
             continue;
         }
         let (option, text) = understood(gate, line);
-        let answer = crate::session::answer(gate.id.0, option, text, &crate::request::who());
+        let answer = crate::under_way::answer(gate.id.0, option, text, &crate::request::who());
         let (reply, wait) = channel();
         if answers.send(Message::Answer(Box::new(answer), reply)).is_err() {
             return;

@@ -17,7 +17,7 @@ static LISTENER: OnceLock<Mutex<BufReader<UnixStream>>> = OnceLock::new();
 /// Arms the failpoints, if somebody asks for it.
 pub fn arm() -> Result<(), Error> {
     let Some(path) = std::env::var_os(SOCKET) else { return Ok(()) };
-    let stream = UnixStream::connect(path).map_err(Error::Output)?;
+    let stream = UnixStream::connect(path).map_err(Error::output)?;
     if LISTENER.set(Mutex::new(BufReader::new(stream))).is_ok() {
         windlass_repo::failpoint::set(|name, side| match side {
             Side::Before => pass(name, "before"),
@@ -27,7 +27,7 @@ pub fn arm() -> Result<(), Error> {
             Some((step, side)) => pass(step, side),
             None => pass(name, ""),
         })
-        .map_err(|_| Error::Defect)?;
+        .map_err(|_| Error::defect())?;
     }
     Ok(())
 }

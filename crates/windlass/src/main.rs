@@ -1,7 +1,7 @@
 //! The `windlass` program: reads the command line, calls the verb, renders what came back.
 
+mod base;
 mod builtin;
-mod clerks;
 mod cli;
 mod commands;
 mod config;
@@ -9,14 +9,18 @@ mod error;
 mod exit;
 mod face;
 mod failpoint;
+mod known;
+mod meta;
+mod prepared;
+mod relay;
 mod render;
+mod replay;
 mod report;
 mod request;
-mod session;
 mod source;
 mod story;
 mod suggest;
-mod telling;
+mod under_way;
 mod workplace;
 
 use std::process::ExitCode;

@@ -15,6 +15,7 @@ mod mermaid;
 mod progress;
 mod show;
 mod story;
+mod telling;
 mod text;
 mod totals;
 pub mod view;
@@ -34,6 +35,7 @@ pub use self::live::Live;
 pub use self::mermaid::mermaid;
 pub use self::progress::Progress;
 pub use self::show::workflow;
+pub use self::telling::Teller;
 pub use self::text::clean;
 pub use self::totals::{Sum, sum, sum_json};
 pub use self::walk::{Walk, walk, walk_json};
@@ -86,7 +88,7 @@ impl Output {
     /// One JSON document, for scripts.
     pub fn json(&mut self, value: &impl Serialize) -> Result<(), Error> {
         let text = serde_json::to_string_pretty(value)
-            .map_err(|error| Error::Output(io::Error::other(error)))?;
+            .map_err(|error| Error::output(io::Error::other(error)))?;
         self.line(&text)
     }
 
@@ -124,7 +126,7 @@ impl Output {
                 self.reader = Reader::Gone;
                 Ok(())
             }
-            result => result.map_err(Error::Output),
+            result => result.map_err(Error::output),
         }
     }
 }
@@ -144,8 +146,8 @@ fn width() -> usize {
 pub fn error(error: &Error) -> Exit {
     let width = width();
     let mut page = String::new();
-    if let Error::Unsound { file, mistakes } = error {
-        page = check::mistakes(file, mistakes, width) + "\n\n";
+    if let Some(mistakes) = error.mistakes() {
+        page = check::mistakes(&mistakes.file, &mistakes.found, width) + "\n\n";
     }
     let mut told = error.to_string();
     let mut group = Group::with_title(Level::ERROR.primary_title(told.clone()));
@@ -159,7 +161,7 @@ pub fn error(error: &Error) -> Exit {
         }
         cause = source.source();
     }
-    if let Some(hint) = error.hint() {
+    if let Some(hint) = error.next_step() {
         group = group.element(Level::HELP.message(hint));
     }
     // Nobody is left to be told that standard error cannot be written to.
@@ -176,7 +178,7 @@ pub fn refusal(refusal: &clap::Error) -> Exit {
     }
     match printed {
         // `windlass --help | head` has seen enough.
-        Err(source) if source.kind() != ErrorKind::BrokenPipe => error(&Error::Output(source)),
+        Err(source) if source.kind() != ErrorKind::BrokenPipe => error(&Error::output(source)),
         _ => Exit::Done,
     }
 }

@@ -9,10 +9,10 @@ use windlass_engine::date::instant;
 use windlass_engine::entry::{Check, Entry, Note};
 use windlass_journal::{Journal, RunId};
 
-use crate::clerks::replay;
 use crate::error::Error;
 use crate::face::{standing, status_word};
-use crate::telling::Teller;
+use crate::render::Teller;
+use crate::replay::replay;
 
 /// A report.
 #[derive(Debug, Default, Serialize)]

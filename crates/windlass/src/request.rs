@@ -1,6 +1,7 @@
 //! What one Windlass asks of another that holds the repository.
 
 use serde::{Deserialize, Serialize};
+use windlass_core::run::Wish;
 
 /// What is asked, by a person at another terminal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,44 +27,7 @@ pub enum Request {
         /// Who wishes.
         who: String,
         /// What.
-        wish: Wished,
-    },
-}
-
-/// What may be wished for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Wished {
-    /// No further unit; those under way settle.
-    Stop,
-    /// Nothing new at all.
-    Pause,
-    /// The end, now.
-    Cancel,
-    /// One stage over again.
-    Redo {
-        /// The unit; without one the run's own stages.
-        unit: Option<String>,
-        /// The stage.
-        stage: String,
-    },
-    /// A unit left out.
-    Skip {
-        /// The unit.
-        unit: String,
-        /// Why.
-        reason: String,
-    },
-    /// A verdict overruled.
-    Override {
-        /// The unit; without one the run's own stages.
-        unit: Option<String>,
-        /// The stage.
-        stage: String,
-        /// The verdict.
-        verdict: String,
-        /// Why.
-        reason: String,
+        wish: Wish,
     },
 }
 
@@ -75,27 +39,6 @@ pub enum Response {
     Taken,
     /// It was not, and nothing has changed.
     Refused(String),
-}
-
-impl Wished {
-    /// As the core knows it.
-    pub fn wish(self) -> windlass_core::run::Wish {
-        use windlass_core::run::{Target, Wish};
-        let target = |unit: Option<String>| match unit {
-            Some(unit) => Target::Unit(unit.into()),
-            None => Target::Run,
-        };
-        match self {
-            Wished::Stop => Wish::Stop,
-            Wished::Pause => Wish::Pause,
-            Wished::Cancel => Wish::Cancel,
-            Wished::Redo { unit, stage } => Wish::Redo { target: target(unit), stage },
-            Wished::Skip { unit, reason } => Wish::Skip { unit: unit.into(), reason },
-            Wished::Override { unit, stage, verdict, reason } => {
-                Wish::Override { target: target(unit), stage, verdict, reason }
-            }
-        }
-    }
 }
 
 /// Who sits at this terminal.

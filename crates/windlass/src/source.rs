@@ -35,8 +35,12 @@ impl Source {
     pub fn read(path: &Path) -> Result<Self, Error> {
         match text(path) {
             Ok(text) => Ok(Self { name: path.display().to_string(), text, from: Origin::File }),
-            Err(Unread::Io(source)) => Err(Error::Unreadable { path: path.to_owned(), source }),
-            Err(Unread::NotText { line }) => Err(Error::NotText { path: path.to_owned(), line }),
+            Err(Unread::Io(source)) => Err(Error::unreadable(path, source)),
+            Err(Unread::NotText { line }) => {
+                let (path, none) = (path.display(), "the first byte that is none");
+                let what = format!("{path} is not UTF-8: {none} stands in line {line}");
+                Err(Error::here(what).hint("save it as UTF-8"))
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ mod tell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use windlass_core::run::{Event, Item, Run};
+use windlass_core::run::{Event, Item, Run, Target, UnitView, Wish};
 use windlass_core::value::Value;
 use windlass_engine::clerk::{Blobs, Clerk, Said, Situation, Told};
 use windlass_engine::date::{date, instant};
@@ -39,6 +39,16 @@ const PLANS: &str = "docs/plans";
 
 /// What a plan of ours ends with: whose it is.
 const MARK: &str = "<!-- windlass: ";
+
+/// The wish that has the phase planned which waits for a plan of a person's, if one does.
+pub fn plans_what_waits(run: &Run) -> Option<Wish> {
+    let waits = |unit: &UnitView| {
+        let at = unit.stage.map(|stage| run.workflow().stage(stage).name.as_str());
+        at == Some(stage::FIND_PLAN)
+    };
+    let unit = run.units().find(waits)?.id;
+    Some(Wish::Redo { target: Target::Unit(unit), stage: stage::SKELETON.to_owned() })
+}
 
 /// The clerk of a run of autopilot.
 struct Autopilot {

@@ -70,7 +70,8 @@ pub enum Input {
 }
 
 /// What a person may want of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Wish {
     /// Start no further unit; let those under way settle.
     Stop,

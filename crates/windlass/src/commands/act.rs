@@ -10,7 +10,7 @@ use clap::Args;
 use windlass_agents::scripted::{Entry, Fault, Script};
 use windlass_core::path::Below;
 
-use crate::error::Error;
+use crate::error::{Error, reading, writing};
 use crate::exit::Exit;
 use crate::render::Output;
 
@@ -22,9 +22,8 @@ pub struct ActArgs {
 }
 
 pub fn run(args: &ActArgs, out: &mut Output) -> Result<Exit, Error> {
-    let unreadable = |source| Error::Unreadable { path: args.script.clone(), source };
-    let text = fs::read_to_string(&args.script).map_err(unreadable)?;
-    let script = Script::parse(&text).map_err(|error| Error::NotTaken(error.to_string()))?;
+    let text = fs::read_to_string(&args.script).map_err(reading(args.script.clone()))?;
+    let script = Script::parse(&text).map_err(|error| Error::not_taken(error.to_string()))?;
     // Whoever asks has to be heard out, as with any agent.
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
     let var = |name: &str| std::env::var(name).unwrap_or_default();
@@ -34,7 +33,7 @@ pub fn run(args: &ActArgs, out: &mut Output) -> Result<Exit, Error> {
         let what = format!(
             "the script has nothing for {role}, unit {unit:?}, task {task:?}, attempt {attempt}"
         );
-        return Err(Error::NotTaken(what));
+        return Err(Error::not_taken(what));
     };
     edit(entry)?;
     if entry.delay_ms > 0 {
@@ -54,17 +53,17 @@ pub fn run(args: &ActArgs, out: &mut Output) -> Result<Exit, Error> {
 fn edit(entry: &Entry) -> Result<(), Error> {
     for (name, text) in &entry.write {
         let path = inside(name)?;
-        fs::write(&path, text).map_err(|source| Error::Unwritable { path, source })?;
+        fs::write(&path, text).map_err(writing(path))?;
     }
     for (name, text) in &entry.append {
         let path = inside(name)?;
         let file = fs::OpenOptions::new().append(true).create(true).open(&path);
         let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
-        written.map_err(|source| Error::Unwritable { path, source })?;
+        written.map_err(writing(path))?;
     }
     for name in &entry.delete {
         let path = inside(name)?;
-        fs::remove_file(&path).map_err(|source| Error::Unwritable { path, source })?;
+        fs::remove_file(&path).map_err(writing(path))?;
     }
     Ok(())
 }
@@ -74,11 +73,10 @@ fn inside(name: &str) -> Result<PathBuf, Error> {
     let named = name.strip_prefix('{').and_then(|name| name.strip_suffix('}'));
     let named = named.and_then(|name| std::env::var(windlass_agents::file_variable(name)).ok());
     let name = named.as_deref().unwrap_or(name);
-    let path = Below::parse(name).map_err(|bad| Error::NotTaken(bad.to_string()))?;
+    let path = Below::parse(name).map_err(|bad| Error::not_taken(bad.to_string()))?;
     let path = Path::new(path.as_str());
     if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent)
-            .map_err(|source| Error::Unwritable { path: parent.to_owned(), source })?;
+        fs::create_dir_all(parent).map_err(writing(parent.to_owned()))?;
     }
     Ok(path.to_owned())
 }
@@ -88,7 +86,7 @@ fn misbehave(fault: Option<Fault>, out: &mut Output) -> Result<(), Error> {
         Some(Fault::IgnoreTerm) => {
             let ignored = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
             signal_hook::flag::register(signal_hook::consts::SIGTERM, ignored)
-                .map_err(Error::Output)?;
+                .map_err(Error::output)?;
             forever()
         }
         Some(Fault::Hang) => forever(),
@@ -103,7 +101,7 @@ fn misbehave(fault: Option<Fault>, out: &mut Output) -> Result<(), Error> {
             let child = std::process::Command::new("/bin/sh")
                 .args(["-c", "sleep 3600 & sleep 3600"])
                 .spawn();
-            child.map_err(Error::Output)?;
+            child.map_err(Error::output)?;
         }
         Some(Fault::Crash) => {
             let _ = signal_hook::low_level::raise(signal_hook::consts::SIGABRT);

@@ -5,12 +5,12 @@ use std::path::Path;
 use clap::Args;
 use windlass_core::run::Phase;
 
-use super::{known, relay};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::Output;
 use crate::request::{Request, who};
 use crate::workplace::Workplace;
+use crate::{known, relay};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -53,7 +53,10 @@ pub fn run(args: &AnswerArgs, out: &mut Output) -> Result<Exit, Error> {
 
 /// `RUN:GATE`, or the gate alone where only one run has an open gate of that number.
 fn gate(place: &Workplace, text: &str) -> Result<(String, u32), Error> {
-    let bad = || Error::NoGate(text.to_owned());
+    let bad = || {
+        Error::usage(format!("there is no open question `{text}`"))
+            .hint("`windlass gates` names them")
+    };
     let (run, number) = match text.rsplit_once(':') {
         Some((run, number)) => (Some(run), number),
         None => (None, text),
@@ -73,6 +76,6 @@ fn gate(place: &Workplace, text: &str) -> Result<(String, u32), Error> {
     match runs.as_slice() {
         [run] => Ok((run.clone(), number)),
         [] => Err(bad()),
-        _ => Err(Error::SeveralOpen(runs)),
+        _ => Err(Error::several_open(&runs)),
     }
 }

@@ -1,25 +1,28 @@
 //! `windlass autopilot`: builds an approved spec phase by phase.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use windlass_core::run::{Input, Phase, Stamp, Start, Target, Wish, start};
+use windlass_clerks::autopilot;
+use windlass_core::run::{Input, Phase};
 use windlass_core::value::Value;
 use windlass_core::workflow::Workflow;
-use windlass_engine::clock::wall_ms;
+use windlass_engine::Engine;
 use windlass_sources::autopilot::session_slug;
 
-use super::known::{self, Known};
-use super::resume::go_on;
-use super::run::next_id;
-use crate::clerks::Meta;
-use crate::error::Error;
+use super::workflow::{CatalogueArgs, Target};
+use crate::error::{Error, reading};
 use crate::exit::Exit;
 use crate::face::Tone;
+use crate::known;
+use crate::meta::Meta;
+use crate::relay::Silent;
 use crate::render::Output;
-use crate::session::{self, Beginning};
+use crate::request::who;
+use crate::under_way::{self, Order};
 use crate::workplace::{Held, Workplace};
 
 const NAME: &str = "autopilot";
@@ -96,13 +99,13 @@ enum AutopilotCommand {
 
 pub fn run(args: &AutopilotArgs, out: &mut Output) -> Result<Exit, Error> {
     if args.flags.fast && args.flags.thorough {
-        return Err(Error::FastAndThorough);
+        return Err(Error::usage("Cannot use --fast and --thorough together. Choose one."));
     }
     let place = Workplace::find(Path::new("."))?;
     if let Some(AutopilotCommand::Plan { json }) = &args.command {
-        return plan(place, *json);
+        return plan(place, Tone::of(*json));
     }
-    let tone = if args.json { Tone::Json } else { Tone::Plain };
+    let tone = Tone::of(args.json);
     let asked = match &args.spec {
         Some(spec) => Some(below(&place, spec)?),
         None => None,
@@ -117,7 +120,7 @@ pub fn run(args: &AutopilotArgs, out: &mut Output) -> Result<Exit, Error> {
             }
             let held = place.take("windlass autopilot")?;
             let known = known::open(&held.journal, Some(id))?;
-            go_on(&held, known, tone)
+            under_way::go_on(&held, known, tone)
         }
         ([], Some(spec)) => begin(place, spec, args, tone),
         ([], None) => {
@@ -125,7 +128,7 @@ pub fn run(args: &AutopilotArgs, out: &mut Output) -> Result<Exit, Error> {
             let spec = below(&place, &spec)?;
             begin(place, spec, args, tone)
         }
-        (several, _) => Err(Error::SeveralOpen(several.to_vec())),
+        (several, _) => Err(Error::several_open(several)),
     }
 }
 
@@ -146,8 +149,11 @@ fn open(place: &Workplace, spec: Option<&str>) -> Result<Vec<String>, Error> {
 
 /// A path as it is from the top of the repository.
 fn below(place: &Workplace, path: &Path) -> Result<String, Error> {
-    let outside = || Error::OutsideRepository { path: path.to_owned() };
-    let here = std::env::current_dir().map_err(Error::Output)?;
+    let outside = || {
+        Error::usage(format!("{} is not inside of this repository", path.display()))
+            .hint("go to the repository that it belongs to, or copy it into this one")
+    };
+    let here = std::env::current_dir().map_err(Error::output)?;
     let mut whole = PathBuf::new();
     for part in here.join(path).components() {
         match part {
@@ -168,25 +174,28 @@ fn below(place: &Workplace, path: &Path) -> Result<String, Error> {
 }
 
 fn ask_for_spec() -> Result<PathBuf, Error> {
+    let which =
+        || Error::usage("which spec?").hint("give its path: windlass autopilot docs/my-feature.md");
     if !std::io::stdin().is_terminal() {
-        return Err(Error::WhichSpec);
+        return Err(which());
     }
     // Whether the question can be seen shows when it is answered.
     let _ = write!(anstream::stderr(), "Which spec? > ");
     let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line).map_err(Error::Output)?;
+    std::io::stdin().lock().read_line(&mut line).map_err(Error::output)?;
     let line = line.trim();
-    if line.is_empty() { Err(Error::WhichSpec) } else { Ok(PathBuf::from(line)) }
+    if line.is_empty() { Err(which()) } else { Ok(PathBuf::from(line)) }
 }
 
 /// Begins a session, if its spec can be used.
 fn begin(place: Workplace, spec: String, args: &AutopilotArgs, tone: Tone) -> Result<Exit, Error> {
     let path = place.repository.top().join(&spec);
-    let bytes =
-        std::fs::read(&path).map_err(|source| Error::Unreadable { path: path.clone(), source })?;
+    let bytes = std::fs::read(&path).map_err(reading(path.clone()))?;
     let text = String::from_utf8_lossy(&bytes);
-    windlass_clerks::autopilot::spec(&spec, &text)
-        .map_err(|flaw| Error::BadSpec(flaw.to_string()))?;
+    autopilot::spec(&spec, &text).map_err(|flaw| {
+        Error::usage(format!("the spec cannot be used: {flaw}"))
+            .hint("change the spec; nothing was started")
+    })?;
     let roadmap = match &args.flags.roadmap {
         Some(path) => Some(below(&place, path)?),
         None => None,
@@ -203,69 +212,48 @@ fn begin(place: Workplace, spec: String, args: &AutopilotArgs, tone: Tone) -> Re
     };
     inputs.insert("rigor".to_owned(), Value::text(rigor));
     inputs.extend(roadmap.map(|path| ("roadmap".to_owned(), Value::text(path))));
-    start_new(&held, &spec, inputs, None, args.branch.as_deref(), tone)
+    start(&held, &spec, inputs, args.branch.clone(), tone)
 }
 
-pub fn start_new(
+/// Starts a session about a spec.
+pub fn start(
     held: &Held,
     spec: &str,
     inputs: BTreeMap<String, Value>,
-    entry: Option<String>,
-    branch: Option<&str>,
+    branch: Option<String>,
     tone: Tone,
 ) -> Result<Exit, Error> {
-    let flow = flow()?;
-    let catalogue = super::own_catalogue(&flow)?;
-    let prepared = held.prepare(branch)?;
-    prepared.suffices(&flow)?;
-    let id = next_id(held, NAME)?;
-    let have =
-        if entry.is_some() { ["autopilot-state.json".to_owned()].into() } else { BTreeSet::new() };
-    let begin = Start {
-        run: id.as_str().into(),
-        inputs,
-        entry,
-        have,
-        settings: prepared.config.settings(&flow),
-    };
-    let meta = Meta {
-        workflow: NAME.to_owned(),
-        target: Some(prepared.target.to_string()),
-        base: Some(prepared.base.to_string()),
-        about: Some(session_slug(spec)),
-    };
-    let events = start(flow, Stamp { mono_ms: 0, wall_ms: wall_ms() }, begin)?;
-    session::go(held, prepared, catalogue, Beginning::New { id, meta, events }, tone)
+    let order = Order { flow: flow()?, inputs, about: Some(session_slug(spec)), branch };
+    under_way::begin(held, order, tone)
 }
 
-fn flow() -> Result<std::sync::Arc<Workflow>, Error> {
-    let target: super::workflow::Target = NAME.parse().map_err(|_| Error::Defect)?;
-    target.load(&super::workflow::CatalogueArgs::default().load()?)
+fn flow() -> Result<Arc<Workflow>, Error> {
+    let target: Target = NAME.parse().map_err(|_| Error::defect())?;
+    target.load(&CatalogueArgs::default().load()?)
 }
 
 /// Plans the phase that waits for a plan, and goes on.
-fn plan(place: Workplace, json: bool) -> Result<Exit, Error> {
-    let tone = if json { Tone::Json } else { Tone::Plain };
+fn plan(place: Workplace, tone: Tone) -> Result<Exit, Error> {
     let held = place.take("windlass autopilot plan")?;
     let mut waiting = Vec::new();
     for known in known::all(&held.journal)?.readable {
         let meta = Meta::of(&held.journal, &known.id)?;
         if meta.workflow == NAME && known.run.phase() != Phase::Ended {
-            let unit = known.run.units().find(|unit| {
-                let stage = unit.stage.map(|stage| known.run.workflow().stage(stage).name.clone());
-                stage.as_deref() == Some("find_plan")
-            });
-            waiting.extend(unit.map(|unit| (known.id.clone(), unit.id)));
+            let wish = autopilot::plans_what_waits(&known.run);
+            waiting.extend(wish.map(|wish| (known.id.clone(), wish)));
         }
     }
-    let Some((id, unit)) = waiting.pop() else { return Err(Error::NoPlanWanted) };
-    let mut engine = windlass_engine::Engine::resume(&held.journal, id.clone())?;
+    let Some((id, wish)) = waiting.pop() else {
+        return Err(Error::usage("no phase waits for a plan").hint(
+            "`windlass autopilot SPEC.md` starts a session, `windlass status` tells where one is",
+        ));
+    };
+    let mut engine = Engine::resume(&held.journal, id.clone())?;
     let begun = engine.begun();
-    let wish = Wish::Redo { target: Target::Unit(unit), stage: "skeleton".to_owned() };
-    engine.decide(Input::Control { who: crate::request::who().into(), wish })?;
+    engine.decide(Input::Control { who: who().into(), wish })?;
     engine.leave(&begun);
-    engine.commit(&mut super::relay::Silent)?;
+    engine.commit(&mut Silent)?;
     drop(engine);
-    let known: Known = known::open(&held.journal, Some(id.as_str()))?;
-    go_on(&held, known, tone)
+    let known = known::open(&held.journal, Some(id.as_str()))?;
+    under_way::go_on(&held, known, tone)
 }

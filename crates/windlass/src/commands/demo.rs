@@ -8,10 +8,11 @@ use clap::Args;
 use windlass_core::value::Value;
 use windlass_process::{Command, Ending, Env, Spawner, which};
 
-use super::autopilot::start_new;
-use crate::error::Error;
+use super::autopilot;
+use crate::error::{Error, reading, writing};
 use crate::exit::Exit;
 use crate::face::Tone;
+use crate::known;
 use crate::render::Output;
 use crate::report::Report;
 use crate::workplace::Workplace;
@@ -79,7 +80,8 @@ pub fn run(args: &DemoArgs, out: &mut Output) -> Result<Exit, Error> {
         None => std::env::temp_dir().join(format!("windlass-demo-{}", std::process::id())),
     };
     if fs::read_dir(&dir).is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(Error::NotEmpty(dir));
+        return Err(Error::usage(format!("{} is not empty", dir.display()))
+            .hint("name a directory that is empty, or not there yet"));
     }
     let config = if asked { CONFIG.to_owned() } else { format!("{CONFIG}{GO_ON}") };
     let files = FILES.into_iter().chain([("windlass.toml", config.as_str())]);
@@ -87,23 +89,22 @@ pub fn run(args: &DemoArgs, out: &mut Output) -> Result<Exit, Error> {
         let path = dir.join(name);
         let parent = path.parent().unwrap_or(&dir);
         let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, text));
-        written.map_err(|source| Error::Unwritable { path, source })?;
+        written.map_err(writing(path))?;
     }
-    let dir = dir.canonicalize().map_err(|source| Error::Unreadable { path: dir, source })?;
+    let dir = dir.canonicalize().map_err(reading(dir.clone()))?;
     git(&dir)?;
     out.note(&format!("a repository to look at: {}", dir.display()))?;
-    let tone = if args.json { Tone::Json } else { Tone::Plain };
     let place = Workplace::find(&dir)?;
     let held = place.take("windlass demo")?;
     let inputs = [("spec".to_owned(), Value::text(SPEC))].into();
-    let exit = start_new(&held, SPEC, inputs, None, None, tone)?;
+    let exit = autopilot::start(&held, SPEC, inputs, None, Tone::of(args.json))?;
     drop(held);
     if args.json {
         return Ok(exit);
     }
     let place = Workplace::find(&dir)?;
     if let Some(journal) = place.look()? {
-        let known = super::known::named_or_newest(&journal, None)?;
+        let known = known::named_or_newest(&journal, None)?;
         let report = Report::of(&journal, &known.id, &known.run)?;
         out.line(&report.markdown())?;
     }
@@ -128,11 +129,11 @@ fn git(dir: &Path) -> Result<(), Error> {
     for step in steps {
         let words = plain.iter().chain(step).copied();
         let command = Command::new(program.clone(), dir).args(words).env(env.clone());
-        let finished = spawner.run(command).map_err(|error| Error::NotTaken(error.to_string()))?;
+        let finished = spawner.run(command).map_err(|error| Error::not_taken(error.to_string()))?;
         if finished.ending != Ending::Exited(0) {
             let said = finished.stderr.text().unwrap_or_default();
             let said = String::from_utf8_lossy(&said).trim().to_owned();
-            return Err(Error::NotTaken(format!("git {} failed: {said}", step[0])));
+            return Err(Error::not_taken(format!("git {} failed: {said}", step[0])));
         }
     }
     Ok(())

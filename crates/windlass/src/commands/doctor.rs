@@ -32,7 +32,13 @@ struct Finding {
 
 impl Finding {
     fn of(what: &'static str, state: Result<String, Error>) -> Self {
-        Finding { what, state: state.map_err(|error| (error.to_string(), error.hint())) }
+        Finding {
+            what,
+            state: state.map_err(|error| {
+                let next = error.next_step().map(str::to_owned);
+                (error.to_string(), next)
+            }),
+        }
     }
 }
 
@@ -104,16 +110,19 @@ fn look() -> Vec<Finding> {
         Ok(prepared) => {
             let agents: Vec<&str> = prepared.config.agents.keys().map(String::as_str).collect();
             let found = if agents.is_empty() {
-                Err(Error::NoPlayer { role: "default".to_owned() })
+                Err(Error::no_player("default"))
             } else {
                 Ok(agents.join(", "))
             };
             findings.push(Finding::of("agents", found));
+            let not_committed =
+                Error::usage("windlass.toml is not what the branch's last commit has")
+                    .hint("commit it: only then does it count");
             let file = held.repository.top().join(config::FILE);
             if let Ok(text) = std::fs::read_to_string(file)
                 && config::Config::parse(&text).ok().as_ref() != Some(&prepared.config)
             {
-                findings.push(Finding::of("windlass.toml", Err(Error::NotCommitted)));
+                findings.push(Finding::of("windlass.toml", Err(not_committed)));
             }
             findings.push(Finding::of("checks", Ok(prepared.checks())));
             let absent = prepared.absent_skills();

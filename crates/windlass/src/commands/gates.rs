@@ -5,14 +5,14 @@ use std::path::Path;
 use clap::Args;
 use serde_json::{Value, json};
 use windlass_core::run::{OpenGate, Phase};
-use windlass_engine::exhibit::Exhibits;
+use windlass_engine::gate::Reception;
 use windlass_repo::Store;
 
-use super::known;
-use crate::clerks;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::known;
 use crate::render::{Output, clean};
+use crate::replay::told;
 use crate::workplace::Workplace;
 
 #[derive(Debug, Args)]
@@ -39,16 +39,11 @@ pub fn run(args: &GatesArgs, out: &mut Output) -> Result<Exit, Error> {
                     continue;
                 }
                 let top = place.repository.top();
-                let clerk = clerks::told(top, &place.dir, &journal, &known.id, &known.run)?;
+                let clerk = told(top, &place.dir, &journal, &known.id, &known.run)?;
                 let store = Store::look(place.repository.clone(), &place.dir);
-                let exhibits = Exhibits {
-                    clerk: &*clerk,
-                    books: &known.books,
-                    journal: &journal,
-                    store: store.as_ref(),
-                };
+                let at = Reception { clerk: &*clerk, journal: &journal, store: store.as_ref() };
                 for gate in open {
-                    let more = windlass_engine::gate::more(&exhibits, &gate, &known.run);
+                    let more = at.shows(&gate, &known.run, &known.books);
                     gates.push((known.id.as_str().to_owned(), gate, more));
                 }
             }

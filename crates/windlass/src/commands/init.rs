@@ -7,7 +7,7 @@ use std::path::Path;
 use clap::Args;
 
 use crate::config;
-use crate::error::Error;
+use crate::error::{Error, writing};
 use crate::exit::Exit;
 use crate::render::Output;
 use crate::workplace::Workplace;
@@ -64,12 +64,12 @@ pub fn run(args: &InitArgs, out: &mut Output) -> Result<Exit, Error> {
     let mut file = match OpenOptions::new().write(true).create_new(true).open(&path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            return Err(Error::Exists(path));
+            return Err(Error::usage(format!("{} is there already", path.display()))
+                .hint("edit it; it is not overwritten"));
         }
-        Err(source) => return Err(Error::Unwritable { path, source }),
+        Err(source) => return Err(Error::unwritable(&path, source)),
     };
-    file.write_all(TEMPLATE.as_bytes())
-        .map_err(|source| Error::Unwritable { path: path.clone(), source })?;
+    file.write_all(TEMPLATE.as_bytes()).map_err(writing(path.clone()))?;
     out.line(&format!("wrote {}: name your agent there, and commit it", path.display()))?;
     Ok(Exit::Done)
 }

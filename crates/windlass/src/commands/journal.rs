@@ -6,9 +6,9 @@ use clap::Subcommand;
 use serde_json::json;
 use windlass_journal::Scope;
 
-use super::known;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::known;
 use crate::render::Output;
 use crate::workplace::Workplace;
 
@@ -68,9 +68,7 @@ pub fn run(command: &JournalCommand, out: &mut Output) -> Result<Exit, Error> {
         JournalCommand::Export { run } => {
             // A damaged run cannot be folded, but what comes before the damage can be read.
             let id = match run {
-                Some(name) => {
-                    name.parse().map_err(|_| Error::NoRun { name: name.clone(), nearest: None })?
-                }
+                Some(name) => name.parse().map_err(|_| Error::no_run(name, None))?,
                 None => known::open(&journal, None)?.id,
             };
             let mut bytes = Vec::new();
@@ -79,7 +77,7 @@ pub fn run(command: &JournalCommand, out: &mut Output) -> Result<Exit, Error> {
             exported?;
             Ok(Exit::Done)
         }
-        JournalCommand::SetAside => Err(Error::Defect),
+        JournalCommand::SetAside => Err(Error::defect()),
     }
 }
 
@@ -93,7 +91,7 @@ fn set_aside(place: &Workplace, out: &mut Output) -> Result<Exit, Error> {
         Err(other) => return Err(other.into()),
     };
     if sound {
-        return Err(Error::NotTaken("the journal is sound: it stays where it is".to_owned()));
+        return Err(Error::not_taken("the journal is sound: it stays where it is".to_owned()));
     }
     let aside = windlass_journal::set_aside(&lock)?;
     for (from, to) in &aside.renamed {

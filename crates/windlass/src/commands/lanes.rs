@@ -76,7 +76,7 @@ pub fn run(command: &LanesCommand, out: &mut Output) -> Result<Exit, Error> {
             let path = PathBuf::from(&shell);
             // This process becomes the shell; it comes back only if it cannot.
             let source = Command::new(shell).current_dir(pooled(&store, *lane)?.work).exec();
-            Err(Error::Unstartable { path, source })
+            Err(Error::here(format!("cannot start {}", path.display())).because(source))
         }
         LanesCommand::Path { lane } => {
             out.line(&pooled(&store, *lane)?.work.display().to_string())?;
@@ -84,7 +84,7 @@ pub fn run(command: &LanesCommand, out: &mut Output) -> Result<Exit, Error> {
         }
         LanesCommand::Restore { commit, to } => {
             let oid = windlass_repo::Oid::parse(commit)
-                .map_err(|_| Error::NotTaken(format!("{commit} is no commit's id")))?;
+                .map_err(|_| Error::not_taken(format!("{commit} is no commit's id")))?;
             store.restore(&oid, to)?;
             out.line(&format!("{commit} is in {}", to.display()))?;
             Ok(Exit::Done)
@@ -92,13 +92,17 @@ pub fn run(command: &LanesCommand, out: &mut Output) -> Result<Exit, Error> {
     }
 }
 
+fn no_lane(lane: u32) -> Error {
+    Error::usage(format!("there is no lane {lane}")).hint("`windlass lanes list` names them")
+}
+
 fn pooled(store: &Store, lane: u32) -> Result<Pooled, Error> {
-    store.pool()?.into_iter().find(|own| own.number == lane).ok_or(Error::NoLane(lane))
+    store.pool()?.into_iter().find(|own| own.number == lane).ok_or_else(|| no_lane(lane))
 }
 
 fn show(store: &Store, lane: u32, as_json: bool, out: &mut Output) -> Result<Exit, Error> {
     let found = store.lanes()?.into_iter().find(|state| state.number == lane);
-    let found = found.ok_or(Error::NoLane(lane))?;
+    let found = found.ok_or_else(|| no_lane(lane))?;
     let changes = store.changes(&found.base, &found.commit)?;
     let files: Vec<String> =
         changes.iter().map(|change| change.path.display().to_string()).collect();

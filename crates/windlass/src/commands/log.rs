@@ -6,12 +6,12 @@ use clap::Args;
 use windlass_engine::entry::{Entry, Note};
 use windlass_journal::Journal;
 
-use super::known;
-use crate::clerks::replay;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::known;
+use crate::render::Teller;
 use crate::render::{Output, clean};
-use crate::telling::Teller;
+use crate::replay::replay;
 use crate::workplace::Workplace;
 
 #[derive(Debug, Args)]
@@ -38,7 +38,7 @@ pub struct LogArgs {
 
 pub fn run(args: &LogArgs, out: &mut Output) -> Result<Exit, Error> {
     let place = Workplace::find(Path::new("."))?;
-    let journal = place.look()?.ok_or(Error::NothingOpen)?;
+    let journal = place.look()?.ok_or_else(Error::nothing_open)?;
     let known = known::named_or_newest(&journal, args.run.as_deref())?;
     if args.json {
         for entry in journal.read(&known.id, 0)? {

@@ -9,21 +9,16 @@ pub mod doctor;
 pub mod gates;
 pub mod init;
 pub mod journal;
-mod known;
 pub mod lanes;
 pub mod learnings;
 pub mod log;
 pub mod project;
-mod relay;
 pub mod report;
 pub mod resume;
 pub mod run;
 pub mod status;
 pub mod wish;
 pub mod workflow;
-
-use windlass_core::lang::Catalogue;
-use windlass_core::workflow::Workflow;
 
 use crate::cli::Command;
 use crate::error::Error;
@@ -55,9 +50,4 @@ pub fn run(command: Command, out: &mut Output) -> Result<Exit, Error> {
         Command::Completions(args) => completions::run(&args, out),
         Command::Act(args) => act::run(&args, out),
     }
-}
-
-/// The part of the catalogue that a workflow uses, as it was when the workflow was loaded.
-fn own_catalogue(flow: &Workflow) -> Result<Catalogue, Error> {
-    Catalogue::parse(&flow.source.catalogue).map_err(|_| Error::Defect)
 }

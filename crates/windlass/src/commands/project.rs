@@ -5,11 +5,11 @@ use std::path::Path;
 use clap::Args;
 use serde_json::json;
 
-use super::known;
-use crate::clerks;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::known;
 use crate::render::{Output, clean};
+use crate::replay::told;
 use crate::workplace::Workplace;
 
 #[derive(Debug, Args)]
@@ -37,7 +37,7 @@ pub fn run(args: &ProjectArgs, out: &mut Output) -> Result<Exit, Error> {
     let held = place.take("windlass project")?;
     let known = known::named_or_newest(&held.journal, args.run.as_deref())?;
     let top = held.repository.top();
-    let clerk = clerks::told(top, &held.dir, &held.journal, &known.id, &known.run)?;
+    let clerk = told(top, &held.dir, &held.journal, &known.id, &known.run)?;
     let remarks = clerk.flush();
     if args.json {
         out.json(&json!({ "run": known.id.as_str(), "remarks": remarks }))?;

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::known;
-use crate::error::Error;
+use crate::error::{Error, writing};
 use crate::exit::Exit;
+use crate::known;
 use crate::render::Output;
 use crate::report::Report;
 use crate::workplace::Workplace;
@@ -38,11 +38,11 @@ pub struct ReportArgs {
 
 pub fn run(args: &ReportArgs, out: &mut Output) -> Result<Exit, Error> {
     let place = Workplace::find(Path::new("."))?;
-    let journal = place.look()?.ok_or(Error::NothingOpen)?;
+    let journal = place.look()?.ok_or_else(Error::nothing_open)?;
     let known = known::named_or_newest(&journal, args.run.as_deref())?;
     let report = Report::of(&journal, &known.id, &known.run)?;
     let text = if args.json {
-        serde_json::to_string_pretty(&report).map_err(|_| Error::Defect)? + "\n"
+        serde_json::to_string_pretty(&report).map_err(|_| Error::defect())? + "\n"
     } else if args.html {
         report.html()
     } else {
@@ -50,8 +50,7 @@ pub fn run(args: &ReportArgs, out: &mut Output) -> Result<Exit, Error> {
     };
     match &args.output {
         Some(path) => {
-            std::fs::write(path, text)
-                .map_err(|source| Error::Unwritable { path: path.clone(), source })?;
+            std::fs::write(path, text).map_err(writing(path.clone()))?;
             out.line(&format!("wrote {}", path.display()))?;
         }
         None => out.bytes(text.as_bytes())?,

@@ -1,20 +1,18 @@
 //! `windlass run`: starts a workflow on this repository.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::Args;
-use windlass_core::run::{Stamp, Start, start};
-use windlass_engine::clock::wall_ms;
-use windlass_journal::RunId;
+use windlass_core::workflow::Workflow;
 
 use super::workflow::{CatalogueArgs, Setting, Target};
-use crate::clerks::Meta;
-use crate::error::Error;
+use crate::error::{Error, did_you_mean};
 use crate::exit::Exit;
 use crate::face::Tone;
 use crate::render::Output;
-use crate::session::{self, Beginning};
+use crate::suggest;
+use crate::under_way::{self, Order};
 use crate::workplace::Workplace;
 
 #[derive(Debug, Args)]
@@ -54,49 +52,21 @@ pub fn run(args: &RunArgs, _out: &mut Output) -> Result<Exit, Error> {
     let mut inputs = BTreeMap::new();
     for Setting { key, value } in &args.set {
         let input = flow.inputs.iter().find(|input| input.name == *key);
-        let input = input.ok_or_else(|| Error::UnknownInput {
-            key: key.clone(),
-            workflow: flow.name.clone(),
-            known: flow.inputs.iter().map(|input| input.name.clone()).collect(),
-        })?;
-        let value = input.ty.parse(value).ok_or_else(|| Error::BadValue {
-            key: key.clone(),
-            value: value.clone(),
-            want: input.ty.to_string(),
-        })?;
+        let input = input.ok_or_else(|| unknown_input(key, &flow))?;
+        let value = input.ty.parse(value).ok_or_else(|| Error::bad_value(key, value, &input.ty))?;
         if inputs.insert(key.clone(), value).is_some() {
-            return Err(Error::SetTwice { key: key.clone() });
+            return Err(Error::set_twice(key));
         }
     }
     let place = Workplace::find(Path::new("."))?;
     let held = place.take(&format!("windlass run {}", args.target))?;
-    let catalogue = super::own_catalogue(&flow)?;
-    let prepared = held.prepare(args.branch.as_deref())?;
-    prepared.suffices(&flow)?;
-    let id = next_id(&held, &flow.name)?;
-    let begin = Start {
-        run: id.as_str().into(),
-        inputs,
-        entry: None,
-        have: BTreeSet::new(),
-        settings: prepared.config.settings(&flow),
-    };
-    let now = Stamp { mono_ms: 0, wall_ms: wall_ms() };
-    let events = start(flow.clone(), now, begin)?;
-    let meta = Meta {
-        workflow: flow.name.clone(),
-        target: Some(prepared.target.to_string()),
-        base: Some(prepared.base.to_string()),
-        about: None,
-    };
-    let tone = if args.json { Tone::Json } else { Tone::Plain };
-    session::go(&held, prepared, catalogue, Beginning::New { id, meta, events }, tone)
+    let order = Order { flow, inputs, about: None, branch: args.branch.clone() };
+    under_way::begin(&held, order, Tone::of(args.json))
 }
 
-/// The next free number for a workflow in this repository.
-pub fn next_id(held: &crate::workplace::Held, workflow: &str) -> Result<RunId, Error> {
-    let taken: BTreeSet<String> =
-        held.journal.runs()?.into_iter().map(|run| run.id.as_str().to_owned()).collect();
-    let free = (1_u64..).map(|n| format!("{workflow}-{n}")).find(|id| !taken.contains(id));
-    free.and_then(|id| id.parse().ok()).ok_or(Error::Defect)
+fn unknown_input(key: &str, flow: &Workflow) -> Error {
+    let known: Vec<&str> = flow.inputs.iter().map(|input| input.name.as_str()).collect();
+    Error::usage(format!("{} has no input `{key}`", flow.name))
+        .hint(format!("its inputs are {}", known.join(", ")))
+        .maybe(suggest::nearest(key, known).map(did_you_mean))
 }

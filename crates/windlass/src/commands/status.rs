@@ -8,10 +8,10 @@ use windlass_core::run::{Phase, Standing, UnitStatus};
 use windlass_journal::Lock;
 use windlass_repo::Oid;
 
-use super::known::{self, Known, Runs};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::{standing, status_word};
+use crate::known::{self, Known, Runs};
 use crate::render::{Output, clean};
 use crate::workplace::Workplace;
 
@@ -49,7 +49,7 @@ pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
             None => known = known::all(&journal)?,
         }
     } else if let Some(name) = &args.run {
-        return Err(Error::NoRun { name: name.clone(), nearest: None });
+        return Err(Error::no_run(name, None));
     }
     let Runs { readable: mut runs, unreadable } = known;
     let newest = runs.last().map(|known| known.id.clone());
@@ -157,7 +157,7 @@ fn run_json(known: &Known) -> Value {
         "workflow": run.workflow().name,
         "standing": standing(run),
         "tidy": run.phase() != Phase::Ended || known.books.is_tidy(),
-        "exit": crate::session::standing_exit(run).map(Exit::code),
+        "exit": crate::under_way::standing_exit(run).map(Exit::code),
         "events": run.seq(),
         "done": tally.done,
         "failed": tally.failed,

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use clap::Args;
+use windlass_core::run::{Target, Wish};
 
-use super::{known, relay};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::Output;
-use crate::request::{Request, Wished, who};
+use crate::request::{Request, who};
 use crate::workplace::Workplace;
+use crate::{known, relay};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -107,26 +108,26 @@ fn reason(text: &str) -> Result<String, &'static str> {
 
 pub fn stop(args: &StopArgs, out: &mut Output) -> Result<Exit, Error> {
     let (wish, said) = match (args.now, args.cancel) {
-        (_, true) => (Wished::Cancel, "is cancelled"),
-        (true, false) => (Wished::Pause, "starts nothing new"),
-        (false, false) => (Wished::Stop, "stops after the units under way"),
+        (_, true) => (Wish::Cancel, "is cancelled"),
+        (true, false) => (Wish::Pause, "starts nothing new"),
+        (false, false) => (Wish::Stop, "stops after the units under way"),
     };
     wished(args.run.as_deref(), wish, said, out)
 }
 
 pub fn redo(args: &RedoArgs, out: &mut Output) -> Result<Exit, Error> {
-    let wish = Wished::Redo { unit: args.unit.clone(), stage: args.stage.clone() };
+    let wish = Wish::Redo { target: target(args.unit.as_deref()), stage: args.stage.clone() };
     wished(args.run.as_deref(), wish, "starts that stage over", out)
 }
 
 pub fn skip(args: &SkipArgs, out: &mut Output) -> Result<Exit, Error> {
-    let wish = Wished::Skip { unit: args.unit.clone(), reason: args.reason.clone() };
+    let wish = Wish::Skip { unit: args.unit.as_str().into(), reason: args.reason.clone() };
     wished(args.run.as_deref(), wish, "leaves that unit out", out)
 }
 
 pub fn overrule(args: &OverrideArgs, out: &mut Output) -> Result<Exit, Error> {
-    let wish = Wished::Override {
-        unit: args.unit.clone(),
+    let wish = Wish::Override {
+        target: target(args.unit.as_deref()),
         stage: args.stage.clone(),
         verdict: args.verdict.clone(),
         reason: args.reason.clone(),
@@ -134,9 +135,14 @@ pub fn overrule(args: &OverrideArgs, out: &mut Output) -> Result<Exit, Error> {
     wished(args.run.as_deref(), wish, "takes that verdict", out)
 }
 
-fn wished(run: Option<&str>, wish: Wished, said: &str, out: &mut Output) -> Result<Exit, Error> {
+/// The run's own stages, if no unit is named.
+fn target(unit: Option<&str>) -> Target {
+    unit.map_or(Target::Run, |unit| Target::Unit(unit.into()))
+}
+
+fn wished(run: Option<&str>, wish: Wish, said: &str, out: &mut Output) -> Result<Exit, Error> {
     let place = Workplace::find(Path::new("."))?;
-    let journal = place.look()?.ok_or(Error::NothingOpen)?;
+    let journal = place.look()?.ok_or_else(Error::nothing_open)?;
     let id = known::open(&journal, run)?.id;
     drop(journal);
     relay::send(place, Request::Wish { run: id.as_str().to_owned(), who: who(), wish })?;

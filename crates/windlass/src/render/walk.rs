@@ -213,7 +213,7 @@ fn standing_word(standing: Standing) -> &'static str {
 /// BLAKE3 of the journal's bytes: the same run, the same digest.
 fn digest(outcome: &Outcome) -> Result<String, Error> {
     let bytes =
-        journal_bytes(&outcome.journal).map_err(|error| Error::Output(io::Error::other(error)))?;
+        journal_bytes(&outcome.journal).map_err(|error| Error::output(io::Error::other(error)))?;
     Ok(blake3::hash(&bytes).to_hex().to_string())
 }
 

@@ -38,6 +38,19 @@ fn without_a_terminal_a_question_is_left_open_and_answered_later() {
 }
 
 #[test]
+fn whatever_git_is_told_meanwhile_what_lands_is_by_whoever_began_the_run() {
+    let scratch = Scratch::with(&[("tasks.toml", CAREFUL)]);
+    assert_eq!(scratch.start().status().unwrap().code(), Some(8));
+    scratch.git(&["config", "user.name", "Bob"]);
+    let (code, said) = ended(scratch.windlass(&["answer", "0", "yes"]).output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = ended(scratch.windlass(&["resume"]).output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    // A landing that was cut off is made again, and only the same commit is found to be there.
+    assert_eq!(scratch.git(&["log", "-1", "--format=%an", "main"]), "Ada");
+}
+
+#[test]
 fn a_run_under_way_takes_an_answer_from_another_terminal_at_once() {
     let tasks = format!("{CAREFUL}[[task]]\nid = 'bye'\ncareful = false\n");
     let wait = "#!/bin/sh\ncat > /dev/null\n[ \"$WINDLASS_UNIT\" = bye ] && read line < \"$(dirname \"$0\")/gate\"\n\

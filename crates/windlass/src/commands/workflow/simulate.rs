@@ -109,7 +109,8 @@ impl Simulation<'_> {
     /// Many runs, summed up.
     fn many(&self, seed: u64, runs: u32, out: &mut Output) -> Result<Exit, Error> {
         if seed.checked_add(u64::from(runs) - 1).is_none() {
-            return Err(Error::SeedsRunOut { seed, runs });
+            return Err(Error::usage(format!("there are no {runs} seeds from {seed} on"))
+                .hint("start at a smaller seed"));
         }
         let plan = self.settings.plan(Mood::Random);
         let sum = campaign::run(&self.flow, &plan, seed, runs);
@@ -166,7 +167,13 @@ impl Simulation<'_> {
 
     fn ending(&self, breach: &Breach) -> Result<Exit, Error> {
         match self.not_taken(&breach.violation) {
-            Some(refused) => Err(Error::AnswerNotTaken { refused }),
+            Some(refused) => {
+                let what = format!("an answer that --set gives is not taken: {refused}");
+                Err(Error::usage(what).hint(
+                    "an option may be withheld at times, for instance when its counter is spent; \
+                     the story above shows what was offered",
+                ))
+            }
             None => Ok(Exit::Error),
         }
     }

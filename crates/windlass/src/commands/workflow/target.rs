@@ -11,7 +11,7 @@ use windlass_core::lang::{self, Catalogue};
 use windlass_core::workflow::Workflow;
 
 use crate::builtin;
-use crate::error::Error;
+use crate::error::{Error, did_you_mean};
 use crate::source::Source;
 
 /// `NAME|FILE` on the command line. Whatever looks like a path is one: no file can hide a built-in
@@ -52,7 +52,9 @@ impl Target {
     fn source(&self) -> Result<Source, Error> {
         match self {
             Self::BuiltIn(name) => builtin::find(name).map(Source::from).ok_or_else(|| {
-                Error::UnknownWorkflow { name: name.clone(), nearest: builtin::nearest(name) }
+                Error::usage(format!("there is no built-in workflow called `{name}`"))
+                    .hint("`windlass workflow list` names them; a file is given by a name that ends in .toml")
+                    .maybe(builtin::nearest(name).map(did_you_mean))
             }),
             Self::File(path) => Source::read(path),
         }
@@ -63,7 +65,7 @@ impl Target {
 pub fn sound(source: Source, catalogue: &Catalogue) -> Result<Arc<Workflow>, Error> {
     match lang::load(&source.text, catalogue) {
         Ok(workflow) => Ok(Arc::new(workflow)),
-        Err(mistakes) => Err(Error::Unsound { file: Box::new(source), mistakes }),
+        Err(mistakes) => Err(Error::unsound(source, mistakes)),
     }
 }
 
@@ -92,8 +94,7 @@ pub fn built_in_catalogue() -> Result<Catalogue, Error> {
 }
 
 fn parse(source: Source) -> Result<Catalogue, Error> {
-    Catalogue::parse(&source.text)
-        .map_err(|mistakes| Error::Unsound { file: Box::new(source), mistakes })
+    Catalogue::parse(&source.text).map_err(|mistakes| Error::unsound(source, mistakes))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use windlass_core::workflow::{Kind, Stage, Workflow};
 use windlass_sim::Plan;
 
 use super::Mood;
-use crate::error::Error;
+use crate::error::{Error, did_you_mean};
 use crate::suggest;
 
 /// A key and the text given for it; the workflow says what it is.
@@ -56,25 +56,20 @@ impl Settings {
     fn add(&mut self, flow: &Workflow, target: &str, setting: &Setting) -> Result<(), Error> {
         let Setting { key, value } = setting;
         if let Some(input) = flow.inputs.iter().find(|input| input.name == *key) {
-            let value = input.ty.parse(value).ok_or_else(|| Error::BadValue {
-                key: key.clone(),
-                value: value.clone(),
-                want: input.ty.to_string(),
-            })?;
+            let value =
+                input.ty.parse(value).ok_or_else(|| Error::bad_value(key, value, &input.ty))?;
             return match self.inputs.insert(key.clone(), value) {
                 None => Ok(()),
-                Some(_) => Err(Error::SetTwice { key: key.clone() }),
+                Some(_) => Err(Error::set_twice(key)),
             };
         }
         let Some(stage) = flow.stages.iter().find(|stage| stage.name == *key) else {
             let inputs = flow.inputs.iter().map(|input| input.name.as_str());
             let known = inputs.chain(flow.stages.iter().map(|stage| stage.name.as_str()));
-            return Err(Error::UnknownKey {
-                key: key.clone(),
-                workflow: flow.name.clone(),
-                target: target.to_owned(),
-                nearest: suggest::nearest(key, known).map(str::to_owned),
-            });
+            let what = format!("`{key}` is neither an input nor a stage of {}", flow.name);
+            return Err(Error::usage(what)
+                .hint(format!("`windlass workflow show {target}` names its inputs and stages"))
+                .maybe(suggest::nearest(key, known).map(did_you_mean)));
         };
         let words = words(stage, value)?;
         self.answers_a_gate |= matches!(stage.kind, Kind::Gate(_));
@@ -100,19 +95,20 @@ fn words(stage: &Stage, value: &str) -> Result<Vec<String>, Error> {
         _ => None,
     };
     if let Some(why) = why {
-        return Err(Error::NoVerdictToSet { stage: stage.name.clone(), why });
+        let what = format!("the verdict of `{}` cannot be set: {why}", stage.name);
+        return Err(Error::usage(what)
+            .hint("set the inputs it looks at, or the verdicts of the stages before it"));
     }
     let known = || stage.verdicts.iter().map(|verdict| verdict.name.as_str());
     let word = |word: &str| {
         if known().any(|known| known == word) {
             return Ok(word.to_owned());
         }
-        Err(Error::BadVerdict {
-            stage: stage.name.clone(),
-            word: word.to_owned(),
-            nearest: suggest::nearest(word, known()).map(str::to_owned),
-            known: known().map(str::to_owned).collect(),
-        })
+        let nearest = suggest::nearest(word, known());
+        let nearest = nearest.map_or(String::new(), |near| did_you_mean(near) + " ");
+        let known: Vec<&str> = known().collect();
+        Err(Error::usage(format!("the stage `{}` never comes to `{word}`", stage.name))
+            .hint(format!("{nearest}it may come to {}", known.join(", "))))
     };
     value.split(',').map(str::trim).map(word).collect()
 }

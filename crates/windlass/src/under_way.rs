@@ -1,101 +1,129 @@
 //! A run under way: the loop with its hands, its face, the socket for other terminals, and the signals.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
-use windlass_clerks::Desk;
-use windlass_core::lang::Catalogue;
 use windlass_core::run::{
-    Answer, GateId, Input, OpenGate, Phase, Recorded, Refused, Run, Standing, Wish,
+    Answer, EffectId, GateId, Input, OpenGate, Phase, Refused, Run, Stamp, Standing, Start, Wish,
+    start,
 };
-use windlass_core::workflow::RunOutcome;
+use windlass_core::value::Value;
+use windlass_core::workflow::{RunOutcome, Workflow};
 use windlass_engine::clerk::Clerk;
+use windlass_engine::clock::wall_ms;
 use windlass_engine::entry::{Entry, Note};
 use windlass_engine::hands::Workers;
 use windlass_engine::message::{Face, Message, Patience};
 use windlass_engine::{Engine, Left};
 use windlass_journal::{Journal, RunId, Server};
+use windlass_repo::Oid;
 
-use crate::clerks::{self, Meta};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::{Terminal, Tone};
+use crate::known::Known;
+use crate::meta::Meta;
+use crate::prepared::Prepared;
+use crate::replay::told;
 use crate::request::{Request, Response};
-use crate::workplace::{Held, Prepared};
+use crate::workplace::Held;
 
-/// How a session begins.
-pub enum Beginning {
-    /// With a new run.
-    New { id: RunId, meta: Meta, events: Vec<Recorded> },
-    /// With one that was left.
-    Again { id: RunId },
+/// A run that is to be begun.
+pub struct Order {
+    pub flow: Arc<Workflow>,
+    pub inputs: BTreeMap<String, Value>,
+    /// What it is about: two runs about the same are not open at once.
+    pub about: Option<String>,
+    /// The branch to land on, instead of what the configuration or the checkout says.
+    pub branch: Option<String>,
 }
 
-/// Drives a run until nothing more can be done.
-pub fn go(
-    held: &Held,
-    prepared: Prepared,
-    catalogue: Catalogue,
-    beginning: Beginning,
-    tone: Tone,
-) -> Result<Exit, Error> {
-    let (id, engine, fresh) = match beginning {
-        Beginning::New { id, meta, events } => {
-            let meta = serde_json::to_vec(&meta).map_err(|_| Error::Defect)?;
-            let engine = Engine::begin(&held.journal, id.clone(), &meta, events)?;
-            (id, engine, true)
-        }
-        Beginning::Again { id } => {
-            let engine = Engine::resume(&held.journal, id.clone())?;
-            (id, engine, false)
-        }
+/// Begins a run, and drives it until nothing more can be done.
+pub fn begin(held: &Held, order: Order, tone: Tone) -> Result<Exit, Error> {
+    let Order { flow, inputs, about, branch } = order;
+    let prepared = held.prepare(branch.as_deref())?;
+    prepared.suffices(&flow)?;
+    let id = next_id(held, &flow.name)?;
+    let meta = Meta {
+        workflow: flow.name.clone(),
+        target: Some(prepared.target.to_string()),
+        base: Some(prepared.base.to_string()),
+        about,
+        author: Some(prepared.author.clone()),
     };
-    drive(held, prepared, catalogue, &id, engine, fresh, tone).map_err(|cause| Error::Paused {
-        run: id.to_string(),
-        cause: Box::new(held.explained(cause)),
-    })
+    let settings = prepared.config.settings(&flow);
+    let first = Start { run: id.as_str().into(), inputs, settings, ..Start::default() };
+    let events = start(flow, Stamp { mono_ms: 0, wall_ms: wall_ms() }, first)?;
+    let mut engine = Engine::begin(&held.journal, id.clone(), &meta.bytes()?, events)?;
+    engine.taken_up(prepared.target.as_str());
+    drive(held, prepared, &id, engine, BTreeSet::new(), tone)
+        .map_err(|cause| paused(held, &id, cause))
 }
 
-/// From here on there is a run: whatever goes wrong, it can be resumed.
+/// Goes on with a run, and drives it until nothing more can be done.
+pub fn go_on(held: &Held, known: Known, tone: Tone) -> Result<Exit, Error> {
+    let Known { id, run, books } = known;
+    let meta = Meta::of(&held.journal, &id)?;
+    if let Some(base) = meta.base.as_deref().and_then(|base| Oid::parse(base).ok())
+        && !held.repository.has(&base)?
+    {
+        let what = format!(
+            "{id} began at commit {base}, which this repository has not got: it was another repository's"
+        );
+        return Err(Error::usage(what).hint(format!(
+            "`windlass stop --cancel {id}` ends it; nothing of it is in this repository"
+        )));
+    }
+    // One that was cut off at its very end has files to be written and lanes to be freed.
+    if run.phase() == Phase::Ended && books.is_tidy() {
+        return Err(Error::usage(format!("{id} is over")).hint(format!(
+            "`windlass log {id}` tells what happened, `windlass run` starts another"
+        )));
+    }
+    let mut prepared = held.prepare(meta.target.as_deref())?;
+    if let Some(author) = meta.author {
+        prepared.author = author;
+    }
+    let mut engine = Engine::resume(&held.journal, id.clone())?;
+    let begun = engine.begun();
+    engine.taken_up(prepared.target.as_str());
+    take_up(&mut engine, &prepared)
+        .and_then(|()| drive(held, prepared, &id, engine, begun, tone))
+        .map_err(|cause| paused(held, &id, cause))
+}
+
+/// Once there is a run, whatever goes wrong, it can be resumed.
+fn paused(held: &Held, id: &RunId, cause: Error) -> Error {
+    Error::paused(id.as_str(), held.explained(cause))
+}
+
+/// The next free number for a workflow in this repository.
+fn next_id(held: &Held, workflow: &str) -> Result<RunId, Error> {
+    let taken: BTreeSet<String> =
+        held.journal.runs()?.into_iter().map(|run| run.id.as_str().to_owned()).collect();
+    let free = (1_u64..).map(|n| format!("{workflow}-{n}")).find(|id| !taken.contains(id));
+    free.and_then(|id| id.parse().ok()).ok_or_else(Error::defect)
+}
+
+/// The loop with everything around it. An earlier process has begun `begun` and not finished it.
 fn drive(
     held: &Held,
     prepared: Prepared,
-    catalogue: Catalogue,
     id: &RunId,
     mut engine: Engine<'_>,
-    fresh: bool,
+    begun: BTreeSet<EffectId>,
     tone: Tone,
 ) -> Result<Exit, Error> {
     let (sender, inbox) = channel();
-    let begun = if fresh { BTreeSet::new() } else { engine.begun() };
-    engine.taken_up(prepared.target.as_str());
-    if !fresh {
-        take_up(&mut engine, &prepared)?;
-    }
     let target = prepared.target.to_string();
     let slips = prepared.slips(engine.run().workflow());
     held.free_lanes(&prepared.store, id)?;
-    let base = Meta::of(&held.journal, id)?.base.unwrap_or_default();
-    let clerk = windlass_clerks::clerk(&Desk {
-        top: held.repository.top(),
-        state: &held.dir,
-        base: &base,
-        run: engine.run(),
-    });
-    clerks::feed(&*clerk, &held.journal, id)?;
-    let shop = held.shop(
-        prepared,
-        engine.run(),
-        engine.books(),
-        catalogue,
-        clerk.clone(),
-        sender.clone(),
-    )?;
-    let shop = Arc::new(shop);
-    let tidy = shop.clone();
-    let mut hands = Workers::new(shop, &held.journal, begun);
+    let clerk = told(held.repository.top(), &held.dir, &held.journal, id, engine.run())?;
+    let state = (engine.run(), engine.books());
+    let shop = Arc::new(prepared.shop(held, state, clerk.clone(), sender.clone())?);
+    let mut hands = Workers::new(shop.clone(), &held.journal, begun);
     let server = serve(held, id, sender.clone())?;
     interrupts(sender.clone())?;
     let interactive = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
@@ -115,7 +143,7 @@ fn drive(
     }
     let left = left?;
     if engine.run().phase() == Phase::Ended {
-        let mut kept = tidy.tidy_up(engine.run(), engine.books(), engine.now())?;
+        let mut kept = shop.tidy_up(engine.run(), engine.books(), engine.now())?;
         kept.notes.push(Note::Tidied);
         engine.note(kept);
         engine.commit(&mut face)?;
@@ -212,7 +240,7 @@ fn handle(own: &str, request: Request, inbox: &Sender<Message>) -> Response {
             (run, Message::Answer(Box::new(answer(gate, option, text, &who)), reply))
         }
         Request::Wish { run, who, wish } => {
-            (run, Message::Wish { who, wish: Box::new(wish.wish()), reply })
+            (run, Message::Wish { who, wish: Box::new(wish), reply })
         }
     };
     if run != own {
@@ -245,7 +273,7 @@ pub fn answer(gate: u32, option: Option<String>, text: Option<String>, who: &str
 fn interrupts(inbox: Sender<Message>) -> Result<(), Error> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let mut signals =
-        signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(Error::Output)?;
+        signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(Error::output)?;
     std::thread::spawn(move || {
         for signal in signals.forever() {
             if inbox.send(Message::Interrupt).is_err() {

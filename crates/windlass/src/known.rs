@@ -29,43 +29,47 @@ pub fn open(journal: &Journal, name: Option<&str>) -> Result<Known, Error> {
         let found = runs.iter().find(|run| run.id.as_str() == name);
         let found = found.ok_or_else(|| {
             let nearest = suggest::nearest(name, runs.iter().map(|run| run.id.as_str()));
-            Error::NoRun { name: name.to_owned(), nearest: nearest.map(str::to_owned) }
+            Error::no_run(name, nearest)
         })?;
         return load(journal, &found.id);
     }
-    let mut open = Vec::new();
+    the_open_one(journal)?.ok_or_else(Error::nothing_open)
+}
+
+/// The only run that is not over, if there is one.
+fn the_open_one(journal: &Journal) -> Result<Option<Known>, Error> {
     let Runs { readable, mut unreadable } = all(journal)?;
-    open.extend(readable.into_iter().filter(|known| known.run.phase() != Phase::Ended));
+    let open = readable.into_iter().filter(|known| known.run.phase() != Phase::Ended);
+    let mut open: Vec<Known> = open.collect();
     if open.is_empty()
         && let Some((_, error)) = unreadable.pop()
     {
         return Err(error);
     }
-    match open.len() {
-        0 => Err(Error::NothingOpen),
-        1 => open.pop().ok_or(Error::NothingOpen),
-        _ => {
-            Err(Error::SeveralOpen(open.iter().map(|known| known.id.as_str().to_owned()).collect()))
-        }
+    if open.len() > 1 {
+        let names: Vec<String> = open.iter().map(|known| known.id.to_string()).collect();
+        return Err(Error::several_open(&names));
     }
+    Ok(open.pop())
 }
 
 /// The run of this name; without a name the only one that is not over, or else the newest, if it is not tidied up.
 pub fn resumable(journal: &Journal, name: Option<&str>) -> Result<Known, Error> {
-    match open(journal, name) {
-        Err(Error::NothingOpen) => {
-            let newest = all(journal)?.readable.pop();
-            newest.filter(Known::is_untidy).ok_or(Error::NothingOpen)
-        }
-        other => other,
+    if name.is_some() {
+        return open(journal, name);
     }
+    if let Some(open) = the_open_one(journal)? {
+        return Ok(open);
+    }
+    let newest = all(journal)?.readable.pop();
+    newest.filter(Known::is_untidy).ok_or_else(Error::nothing_open)
 }
 
 /// The run of this name; without a name the newest.
 pub fn named_or_newest(journal: &Journal, name: Option<&str>) -> Result<Known, Error> {
     match name {
         Some(name) => open(journal, Some(name)),
-        None => load(journal, &journal.runs()?.last().ok_or(Error::NothingOpen)?.id),
+        None => load(journal, &journal.runs()?.last().ok_or_else(Error::nothing_open)?.id),
     }
 }
 

@@ -1,4 +1,4 @@
-//! How a run's clerk learns what happened before it came.
+//! A run's journal, gone through from its beginning; and how its clerk learns what happened before it came.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use windlass_engine::entry::Entry;
 use windlass_journal::{Journal, RunId};
 
 use crate::error::Error;
+use crate::meta::Meta;
 
 /// Tells a clerk everything that a run's journal holds. One that keeps nothing need not know, and resuming is quicker.
 pub fn feed(clerk: &dyn Clerk, journal: &Journal, id: &RunId) -> Result<(), Error> {
@@ -63,28 +64,4 @@ pub fn told(
     let clerk = clerk(&Desk { top, state, base: &base, run });
     feed(&*clerk, journal, id)?;
     Ok(clerk)
-}
-
-/// What a run was begun with, besides its first event.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Meta {
-    /// The workflow.
-    #[serde(default)]
-    pub workflow: String,
-    /// The branch that it lands on.
-    #[serde(default)]
-    pub target: Option<String>,
-    /// Where that was.
-    #[serde(default)]
-    pub base: Option<String>,
-    /// What it is about: two runs about the same are not open at once.
-    #[serde(default)]
-    pub about: Option<String>,
-}
-
-impl Meta {
-    /// Of a run.
-    pub fn of(journal: &Journal, id: &RunId) -> Result<Self, Error> {
-        Ok(serde_json::from_slice(&journal.run(id)?.meta).unwrap_or_default())
-    }
 }

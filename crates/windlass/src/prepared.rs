@@ -1,0 +1,281 @@
+//! What a run is done with, before there is a loop to report to: the branch it lands on, who does the work, what
+//! checks it, and whether that is enough for a workflow.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use windlass_agents::{Agent, Here, Missing};
+use windlass_clerks::Office;
+use windlass_core::lang::Catalogue;
+use windlass_core::run::Run;
+use windlass_core::workflow::{InputIx, Kind, Workflow};
+use windlass_engine::books::Books;
+use windlass_engine::clerk::Clerk;
+use windlass_engine::mask::Mask;
+use windlass_engine::message::Message;
+use windlass_engine::setup::Setup;
+use windlass_engine::shop::{Shop, Tools};
+use windlass_engine::skill::Skills;
+use windlass_repo::{Branch, Oid, Person, Settings, Store};
+use windlass_sources::READERS;
+
+use crate::base::{self, Base, Checks, Roles};
+use crate::config::Config;
+use crate::error::Error;
+use crate::suggest;
+use crate::workplace::{GRACE, Held};
+
+/// What a run is done with.
+pub struct Prepared {
+    pub store: Store,
+    pub config: Config,
+    pub target: Branch,
+    /// Where the target is.
+    pub base: Oid,
+    /// Who commits are by.
+    pub author: Person,
+    agents: BTreeMap<String, Arc<dyn Agent>>,
+    roles: Roles,
+    skills: Skills,
+    checks: Checks,
+    identity: String,
+}
+
+impl Held {
+    /// Reads the configuration of the base commit and gets everything ready that a run needs.
+    pub fn prepare(&self, target: Option<&str>) -> Result<Prepared, Error> {
+        self.made_ready(target).map_err(|cause| self.explained(cause))
+    }
+
+    fn made_ready(&self, target: Option<&str>) -> Result<Prepared, Error> {
+        // The configuration names the files that lanes need, so it is read with a store that knows of none.
+        let looking = Store::open(self.repository.clone(), &self.dir, Settings::default())?;
+        looking.recover()?;
+        let heads = looking.sync()?;
+        let tip = |branch: &Branch| {
+            heads.tip(branch).cloned().ok_or_else(|| {
+                Error::usage(format!("there is no branch `{branch}` with a commit on it"))
+                    .hint("make a first commit there")
+            })
+        };
+        let here = match target {
+            Some(name) => branch(name)?,
+            None => self.repository.branch()?,
+        };
+        let config = base::config(&looking, &tip(&here)?)?;
+        let target = match (&config.land.branch, target) {
+            (Some(name), None) => branch(name)?,
+            _ => here,
+        };
+        let commit = tip(&target)?;
+        let base = Base::at(&looking, &commit)?;
+        let roles = base.roles()?;
+        let skills = base.skills(&named(&roles, &config), &config)?;
+        let checks = base.checks(&config)?;
+        drop(looking);
+        let name = self.repository.top().file_name();
+        let name = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let extras = config.lanes.copy.iter().map(PathBuf::from).collect();
+        let settings = Settings { extras, ..Settings::default() };
+        Ok(Prepared {
+            store: Store::open(self.repository.clone(), &self.dir, settings)?,
+            agents: self.agents(&config)?,
+            identity: format!("{name} ({})", checks.language),
+            author: self.repository.identity()?,
+            config,
+            target,
+            base: commit,
+            roles,
+            skills,
+            checks,
+        })
+    }
+
+    fn agents(&self, config: &Config) -> Result<BTreeMap<String, Arc<dyn Agent>>, Error> {
+        let windlass = std::env::current_exe().map_err(Error::output)?;
+        let here = Here { top: self.repository.top(), windlass: &windlass, which };
+        let mut agents = BTreeMap::new();
+        for (name, settings) in &config.agents {
+            let agent = settings.agent(&here).map_err(|missing| match missing {
+                Missing::Program { program } => Error::here(format!(
+                    "`{program}`, the agent `{name}`, is not installed"
+                ))
+                .hint(format!(
+                    "install it, or change `[agents.{name}]` in windlass.toml and commit that"
+                )),
+                Missing::File { path, source } => Error::unreadable(&path, source),
+            })?;
+            agents.insert(name.clone(), agent);
+        }
+        Ok(agents)
+    }
+
+    /// What is never written down: what agents are handed, and what lanes get.
+    fn mask(&self, config: &Config) -> Mask {
+        let handed = |name: &str| {
+            config.agents.values().any(|agent| agent.handed().iter().any(|own| own == name))
+        };
+        let variables: Vec<_> = std::env::vars_os().collect();
+        let variables = variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        let mut mask = Mask::of(variables, handed);
+        for file in &config.lanes.copy {
+            let bytes = std::fs::read(self.repository.top().join(file)).unwrap_or_default();
+            mask.file(&String::from_utf8_lossy(&bytes));
+        }
+        mask
+    }
+}
+
+/// A program of the person's, as their shell would find it.
+fn which(program: &str) -> Option<PathBuf> {
+    windlass_process::which(program, &windlass_process::Env::inherited())
+}
+
+fn branch(name: &str) -> Result<Branch, Error> {
+    Branch::new(name).map_err(|error| Error::usage(error.to_string()))
+}
+
+/// The guidance that somebody names.
+fn named<'a>(roles: &'a Roles, config: &'a Config) -> BTreeSet<&'a String> {
+    let by_roles = roles.all.values().flat_map(|role| &role.skills);
+    by_roles.chain(config.skills.values().flatten()).collect()
+}
+
+impl Prepared {
+    /// Skills that somebody names and nobody has.
+    pub fn absent_skills(&self) -> Vec<&str> {
+        let named = named(&self.roles, &self.config);
+        let absent = named.into_iter().filter(|name| !self.skills.known.contains_key(*name));
+        absent.map(String::as_str).collect()
+    }
+
+    /// The checks that there are, in words.
+    pub fn checks(&self) -> String {
+        let names: Vec<&str> = self.checks.commands.keys().map(String::as_str).collect();
+        if names.is_empty() { "none: everything is skipped".to_owned() } else { names.join(", ") }
+    }
+
+    /// What the configuration names and the workflow does not, but for a slip of the pen.
+    pub fn slips(&self, flow: &Workflow) -> Vec<String> {
+        let usual = ["setup", "build", "test", "lint", "type-check"];
+        let checks = flow.stages.iter().flat_map(|stage| match &stage.kind {
+            Kind::Checks { names, .. } => names.as_slice(),
+            _ => &[],
+        });
+        let checks: Vec<&str> = checks.map(String::as_str).chain(usual).collect();
+        let players: Vec<&str> =
+            flow.roles.keys().map(String::as_str).chain([Setup::ANY]).collect();
+        let slip = |table: &str, name: &str, known: &[&str]| {
+            if known.contains(&name) {
+                return None;
+            }
+            let near = suggest::nearest(name, known.iter().copied())?;
+            Some(format!(
+                "windlass.toml: `{}` uses no `{name}` of [{table}]; did you mean `{near}`?",
+                flow.name
+            ))
+        };
+        let roles = self.config.roles.keys().filter_map(|name| slip("roles", name, &players));
+        let checks = self.config.checks.keys().filter_map(|name| slip("checks", name, &checks));
+        let skills = self.config.skills.keys().filter_map(|name| slip("skills", name, &players));
+        roles.chain(checks).chain(skills).collect()
+    }
+
+    /// Whether a workflow can be done with this: every role has somebody to play it, every source somebody to read it.
+    /// Better asked before anything starts than found out in the night.
+    pub fn suffices(&self, flow: &Workflow) -> Result<(), Error> {
+        let office = Office::of(flow);
+        for stage in &flow.stages {
+            if let Kind::Read { name } = &stage.kind
+                && !READERS.iter().any(|(own, _)| own == name)
+                && !office.is_some_and(|office| office.readers.contains(&name.as_str()))
+            {
+                let what = format!("{} cannot be run yet: nothing reads `{name}`", flow.name);
+                return Err(Error::here(what)
+                    .hint("`windlass workflow simulate` walks through it meanwhile"));
+            }
+        }
+        let unplayed = flow.roles.keys().find(|role| {
+            let roles = &self.config.roles;
+            !roles.contains_key(*role) && !roles.contains_key(Setup::ANY)
+        });
+        if let Some(role) = unplayed {
+            return Err(Error::no_player(role));
+        }
+        // What is built in is for the workflow it was made for.
+        for role in flow.roles.keys().filter(|role| self.roles.own.contains(*role)) {
+            let writes = self.roles.all.get(role).map_or(&[][..], |role| &role.writes);
+            let known = office.map_or(&[][..], |office| office.files);
+            if let Some(file) = writes.iter().find(|file| !known.contains(&file.as_str())) {
+                let flow = &flow.name;
+                let what = format!(
+                    "the role `{role}` is to write `{file}`, and {flow} knows no such file"
+                );
+                return Err(Error::here(what).hint(if known.is_empty() {
+                    format!("leave `writes` out of .windlass/roles/{role}.md, and commit that")
+                } else {
+                    format!("it knows {}", known.join(", "))
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything that the effects of a run may use.
+    pub fn shop(
+        self,
+        held: &Held,
+        (run, books): (&Run, &Books),
+        clerk: Arc<dyn Clerk>,
+        inbox: Sender<Message>,
+    ) -> Result<Shop, Error> {
+        let top = held.repository.top();
+        let readers = READERS.iter().map(|(name, open)| ((*name).to_owned(), open(top)));
+        let idle = self.config.budget.invocation.silent_minutes;
+        let setup = Setup {
+            mask: held.mask(&self.config),
+            agents: self.agents,
+            players: self.config.roles,
+            roles: self.roles.all,
+            skills: self.skills,
+            catalogue: own_catalogue(run.workflow())?,
+            checks: self.checks.commands,
+            prepare: self.checks.prepare,
+            identity: self.identity,
+            summary: summary(run),
+            target: self.target,
+            author: self.author,
+            idle: idle.map(|it| Duration::from_secs(it * 60)),
+            grace: GRACE,
+        };
+        let tools = Tools {
+            spawner: held.spawner.clone(),
+            store: self.store,
+            setup,
+            clerk,
+            readers: readers.collect(),
+            inbox,
+            dir: held.dir.clone(),
+        };
+        Ok(Shop::open(tools, run, books)?)
+    }
+}
+
+/// What a run is for: the same for everybody who is asked.
+fn summary(run: &Run) -> String {
+    let inputs = run
+        .workflow()
+        .inputs
+        .iter()
+        .zip(0..)
+        .filter_map(|(input, at)| Some(format!("{}: {}", input.name, run.input(InputIx(at))?)));
+    format!("{}\n\n{}", run.workflow().about, inputs.collect::<Vec<_>>().join("\n"))
+}
+
+/// The part of the catalogue that a workflow uses, as it was when the workflow was loaded.
+fn own_catalogue(flow: &Workflow) -> Result<Catalogue, Error> {
+    Catalogue::parse(&flow.source.catalogue).map_err(|_| Error::defect())
+}

@@ -1,0 +1,71 @@
+//! Hands a request to the Windlass that holds the repository; where nobody does, takes it up itself.
+
+use std::time::Duration;
+
+use windlass_core::run::{Input, OpenGate, Run};
+use windlass_engine::Engine;
+use windlass_engine::entry::Entry;
+use windlass_engine::gate::Reception;
+use windlass_engine::message::{Face, Patience};
+use windlass_journal::{AskError, ask};
+use windlass_repo::{Settings, Store};
+
+use crate::error::Error;
+use crate::known;
+use crate::replay::told;
+use crate::request::{Request, Response};
+use crate::under_way;
+use crate::workplace::Workplace;
+
+/// Whoever is there answers at once or not at all.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Has a request taken, and on record, before it returns.
+pub fn send(place: Workplace, request: Request) -> Result<(), Error> {
+    let bytes = serde_json::to_vec(&request).map_err(|_| Error::defect())?;
+    let response = match ask(&place.dir, &bytes, PATIENCE) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|_| Error::defect())?,
+        Err(AskError::Nobody) => here(place, request)?,
+        Err(error) => return Err(error.into()),
+    };
+    match response {
+        Response::Taken => Ok(()),
+        Response::Refused(why) => Err(Error::not_taken(why)),
+    }
+}
+
+/// Nobody holds the repository: takes the lock, appends, and leaves.
+fn here(place: Workplace, request: Request) -> Result<Response, Error> {
+    let held = place.take("windlass answer")?;
+    let (Request::Answer { run, .. } | Request::Wish { run, .. }) = &request;
+    let id = known::open(&held.journal, Some(run))?.id;
+    let mut engine = Engine::resume(&held.journal, id.clone())?;
+    let begun = engine.begun();
+    let taken = match request {
+        Request::Answer { gate, option, text, who, .. } => {
+            let answer = under_way::answer(gate, option, text, &who);
+            let top = held.repository.top();
+            let clerk = told(top, &held.dir, &held.journal, &id, engine.run())?;
+            let store = Store::open(held.repository.clone(), &held.dir, Settings::default())?;
+            store.recover()?;
+            let at = Reception { clerk: &*clerk, journal: &held.journal, store: Some(&store) };
+            engine.answer(answer, &at)?
+        }
+        Request::Wish { who, wish, .. } => engine.decide(Input::Control { who: who.into(), wish }),
+    };
+    // What follows from it is for whoever resumes the run to begin.
+    engine.leave(&begun);
+    engine.commit(&mut Silent)?;
+    Ok(under_way::respond(taken))
+}
+
+/// Nobody looks on.
+pub struct Silent;
+
+impl Face for Silent {
+    fn entry(&mut self, _: &Entry, _: &Run) {}
+
+    fn waits(&mut self, _: &[OpenGate], _: &dyn Fn(&OpenGate) -> String) -> Patience {
+        Patience::Leave
+    }
+}
