@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use windlass_core::run::EffectId;
 
-use crate::entry::{Check, Note};
+use crate::entry::{Answered, Check, Invocation, Note};
 
 /// What the notes of a run add up to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,49 +95,13 @@ impl Books {
     /// Takes a note in.
     pub fn enter(&mut self, note: &Note) {
         match note {
-            Note::Based { unit, base } => {
-                self.bases.insert(unit.clone(), base.clone());
-                self.held.insert(unit.clone(), base.clone());
-                self.behind &= unit.is_some();
-                self.conflicts.remove(unit);
-                self.began.get_or_insert_with(|| base.clone());
-                // What its changes were told from is no longer what it stands on.
-                let own = self.parts.iter_mut().filter(|((of, _), _)| of == unit);
-                own.for_each(|(_, part)| part.since = Some(base.clone()));
-            }
-            Note::Asked { unit, task, .. } => {
-                let held = self.held.get(unit).cloned();
-                let part = self.parts.entry((unit.clone(), task.clone())).or_default();
+            Note::Based { unit, base } => self.based(unit, base),
+            Note::Asked(asked) => {
+                let held = self.held.get(&asked.unit).cloned();
+                let part = self.part_mut(asked);
                 part.since = part.since.take().or(held);
             }
-            Note::Answered {
-                unit,
-                task,
-                stage,
-                role,
-                agent,
-                came,
-                remarks,
-                stdout,
-                commit,
-                ..
-            } => {
-                if let Some(commit) = commit {
-                    self.held.insert(unit.clone(), commit.clone());
-                }
-                let part = self.parts.entry((unit.clone(), task.clone())).or_default();
-                part.said = Some(stdout.clone());
-                part.remarks.clone_from(remarks);
-                let attempt = Attempt {
-                    role: role.clone(),
-                    agent: agent.clone(),
-                    came: came.clone(),
-                    remarks: remarks.clone(),
-                    stdout: stdout.clone(),
-                };
-                let subject = (unit.clone(), task.clone(), stage.clone());
-                self.attempts.entry(subject).or_default().push(attempt);
-            }
+            Note::Answered(answered) => self.answered(answered),
             Note::Turned { effect, came, tip, .. } => {
                 self.turned.insert(*effect, (came.clone(), tip.clone()));
             }
@@ -182,6 +146,40 @@ impl Books {
             | Note::Kept { .. }
             | Note::Paper { .. } => {}
         }
+    }
+
+    fn based(&mut self, unit: &Option<String>, base: &str) {
+        self.bases.insert(unit.clone(), base.to_owned());
+        self.held.insert(unit.clone(), base.to_owned());
+        self.behind &= unit.is_some();
+        self.conflicts.remove(unit);
+        self.began.get_or_insert_with(|| base.to_owned());
+        // What its changes were told from is no longer what it stands on.
+        let own = self.parts.iter_mut().filter(|((of, _), _)| of == unit);
+        own.for_each(|(_, part)| part.since = Some(base.to_owned()));
+    }
+
+    fn part_mut(&mut self, asked: &Invocation) -> &mut Part {
+        self.parts.entry((asked.unit.clone(), asked.task.clone())).or_default()
+    }
+
+    fn answered(&mut self, answered: &Answered) {
+        let Answered { asked, came, remarks, stdout, commit, .. } = answered;
+        if let Some(commit) = commit {
+            self.held.insert(asked.unit.clone(), commit.clone());
+        }
+        let part = self.part_mut(asked);
+        part.said = Some(stdout.clone());
+        part.remarks.clone_from(remarks);
+        let attempt = Attempt {
+            role: asked.role.clone(),
+            agent: asked.agent.clone(),
+            came: came.clone(),
+            remarks: remarks.clone(),
+            stdout: stdout.clone(),
+        };
+        let subject = (asked.unit.clone(), asked.task.clone(), asked.stage.clone());
+        self.attempts.entry(subject).or_default().push(attempt);
     }
 
     /// The commit that a unit's lane started from.
@@ -274,7 +272,7 @@ mod tests {
     fn an_answer_says_by_itself_who_gave_it() {
         // Whoever was cut off between an answer and the note that somebody was asked has the answer alone.
         let mut books = Books::default();
-        books.enter(&Note::Answered {
+        let asked = Invocation {
             effect: EffectId(7),
             unit: Some("a".into()),
             task: None,
@@ -283,6 +281,9 @@ mod tests {
             agent: "somebody".into(),
             attempt: 1,
             prompt: "p".into(),
+        };
+        books.enter(&Note::Answered(Answered {
+            asked,
             came: "clear".into(),
             ended: "exited with 0".into(),
             stdout: "o".into(),
@@ -290,7 +291,7 @@ mod tests {
             remarks: Vec::new(),
             commit: None,
             files: Vec::new(),
-        });
+        }));
         let attempt = &books.attempts(Some("a"), None, "review")[0];
         assert_eq!((attempt.role.as_str(), attempt.agent.as_str()), ("reviewer", "somebody"));
     }

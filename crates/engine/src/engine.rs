@@ -336,56 +336,24 @@ impl<'j> Engine<'j> {
         loop {
             self.commit(face)?;
             self.reconcile(&mut in_flight, hands);
-            let standing = self.run.standing();
-            if standing.exit_code().is_some() {
-                let gates = self.run.gates();
-                let at = hands.reception();
-                let shows = |gate: &OpenGate| at.shows(gate, &self.run, &self.books);
-                let may_come =
-                    standing == Standing::Waiting && face.waits(&gates, &shows) == Patience::Wait;
-                if !may_come {
-                    return Ok(Left::Standing(standing));
-                }
+            if let Some(standing) = self.at_rest(hands, face) {
+                return Ok(Left::Standing(standing));
             }
-            let Some(message) = self.next(inbox)? else {
+            let Some(first) = self.next(inbox)? else {
                 self.decide(Input::Tick)?;
                 continue;
             };
             // Whatever else has come meanwhile shares the append.
             let more = std::iter::from_fn(|| inbox.try_recv().ok());
             let mut replies = Vec::new();
-            for message in std::iter::once(message).chain(more) {
-                match message {
-                    Message::Interrupt => {
+            for message in std::iter::once(first).chain(more) {
+                match self.handle(message, &mut in_flight, hands)? {
+                    Handled::Done => {}
+                    Handled::Owes(reply) => replies.push(reply),
+                    Handled::Ends(how) => {
                         self.leave(&in_flight);
                         self.commit(face)?;
-                        return Ok(Left::Interrupted);
-                    }
-                    Message::Done(done) => {
-                        hands.over(done.report.effect);
-                        self.done(*done, &mut in_flight);
-                    }
-                    Message::Trouble(id, trouble) => {
-                        hands.over(id);
-                        if in_flight.remove(&id) {
-                            in_flight.insert(id);
-                            self.leave(&in_flight);
-                            self.commit(face)?;
-                            return Err(trouble.into());
-                        }
-                    }
-                    Message::Note(paper, written) => {
-                        self.note(*paper);
-                        replies.push(Reply::Written(written));
-                    }
-                    Message::Answer(answer, reply) => {
-                        let taken = self.answer(*answer, &hands.reception())?;
-                        replies.push(Reply::Taken(taken, reply));
-                    }
-                    Message::Wish { who, wish, reply } => {
-                        let wish = Input::Control { who: who.into(), wish: *wish };
-                        let taken = self.decide(wish);
-                        replies.push(Reply::Taken(taken, reply));
+                        return Ok(how?);
                     }
                 }
             }
@@ -393,6 +361,52 @@ impl<'j> Engine<'j> {
             // Nobody is told that something was taken before it is durable.
             replies.into_iter().for_each(Reply::send);
         }
+    }
+
+    /// How the run stands, if nothing can go on and nobody is there who may answer.
+    fn at_rest(&self, hands: &dyn Hands, face: &mut dyn Face) -> Option<Standing> {
+        let standing = self.run.standing();
+        standing.exit_code()?;
+        let at = hands.reception();
+        let shows = |gate: &OpenGate| at.shows(gate, &self.run, &self.books);
+        let may_come = standing == Standing::Waiting
+            && face.waits(&self.run.gates(), &shows) == Patience::Wait;
+        (!may_come).then_some(standing)
+    }
+
+    /// Deals with one message; what comes of it is written down with what comes of the others.
+    fn handle(
+        &mut self,
+        message: Message,
+        in_flight: &mut BTreeSet<EffectId>,
+        hands: &mut dyn Hands,
+    ) -> Result<Handled, EngineError> {
+        Ok(match message {
+            Message::Done(done) => {
+                hands.over(done.report.effect);
+                self.done(*done, in_flight);
+                Handled::Done
+            }
+            Message::Trouble(id, trouble) => {
+                hands.over(id);
+                // One that nobody wants any more may meet what it likes.
+                let is_wanted = in_flight.contains(&id);
+                if is_wanted { Handled::Ends(Err(trouble)) } else { Handled::Done }
+            }
+            Message::Note(paper, written) => {
+                self.note(*paper);
+                Handled::Owes(Reply::Written(written))
+            }
+            Message::Answer(answer, reply) => {
+                let taken = self.answer(*answer, &hands.reception())?;
+                Handled::Owes(Reply::Taken(taken, reply))
+            }
+            Message::Wish { who, wish, reply } => {
+                let taken = self.decide(Input::Control { who: who.into(), wish: *wish });
+                Handled::Owes(Reply::Taken(taken, reply))
+            }
+            Message::Interrupt => Handled::Ends(Ok(Left::Interrupted)),
+        })
     }
 
     /// The next message, or `None` when the next deadline is due.
@@ -439,6 +453,17 @@ impl<'j> Engine<'j> {
         };
         self.note(Paper { notes: vec![note], blobs: Vec::new() });
     }
+}
+
+/// What came of a message.
+#[must_use]
+enum Handled {
+    /// Nobody waits for anything.
+    Done,
+    /// Somebody waits, and is told once it is durable.
+    Owes(Reply),
+    /// The loop ends.
+    Ends(Result<Left, Trouble>),
 }
 
 /// What somebody waits for.

@@ -46,61 +46,9 @@ pub enum Note {
         base: String,
     },
     /// An agent was asked.
-    Asked {
-        /// For this effect.
-        effect: EffectId,
-        /// The unit.
-        unit: Option<String>,
-        /// The part of it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        task: Option<String>,
-        /// The stage.
-        stage: String,
-        /// The role.
-        role: String,
-        /// The agent.
-        agent: String,
-        /// The how-manieth attempt it is.
-        attempt: u32,
-        /// The prompt.
-        prompt: String,
-    },
+    Asked(Invocation),
     /// An agent answered, or failed to.
-    Answered {
-        /// For this effect.
-        effect: EffectId,
-        /// The unit.
-        unit: Option<String>,
-        /// The part of it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        task: Option<String>,
-        /// The stage.
-        stage: String,
-        /// The role that was played.
-        role: String,
-        /// Who played it.
-        agent: String,
-        /// The how-manieth attempt at this stage it was, from 1.
-        attempt: u32,
-        /// What it was asked: whoever was cut off before that was on record has it here.
-        prompt: String,
-        /// What it came to.
-        came: String,
-        /// How its process ended.
-        ended: String,
-        /// What it printed.
-        stdout: String,
-        /// What it printed on standard error.
-        stderr: String,
-        /// What a person should know about it.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        remarks: Vec<String>,
-        /// The commit that holds what the lane held afterwards.
-        commit: Option<String>,
-        /// Files that it changed.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        files: Vec<String>,
-    },
+    Answered(Answered),
     /// A check was run.
     Checked {
         /// For this effect.
@@ -230,6 +178,52 @@ pub enum Note {
         /// The commit that keeps its edits, if it made any.
         kept: Option<String>,
     },
+}
+
+/// An agent that is asked: on whose behalf, what for, and what exactly.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Invocation {
+    /// For this effect.
+    pub effect: EffectId,
+    /// The unit.
+    pub unit: Option<String>,
+    /// The part of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// The stage.
+    pub stage: String,
+    /// The role.
+    pub role: String,
+    /// The agent.
+    pub agent: String,
+    /// The how-manieth attempt at this stage it is, from 1.
+    pub attempt: u32,
+    /// The prompt.
+    pub prompt: String,
+}
+
+/// What an agent answered, or that it failed to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answered {
+    /// What it was asked: whoever was cut off before that was on record has it here.
+    #[serde(flatten)]
+    pub asked: Invocation,
+    /// What it came to.
+    pub came: String,
+    /// How its process ended.
+    pub ended: String,
+    /// What it printed.
+    pub stdout: String,
+    /// What it printed on standard error.
+    pub stderr: String,
+    /// What a person should know about it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+    /// The commit that holds what the lane held afterwards.
+    pub commit: Option<String>,
+    /// Files that it changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
 }
 
 /// What a check came to.

@@ -9,12 +9,13 @@ use std::{
 use windlass_core::{
     expr::{Expr, Name},
     run::{
-        Amount, EffectId, Ended, Ending, Event, FrameId, GateId, Item, Moved, Recorded, Run,
-        Standing, Subject, UnitIx,
+        Amount, EffectId, Ended, Ending, Event, FrameId, GateId, Item, Moved, PolicyAnswer,
+        Recorded, Run, Standing, Subject, UnitIx,
     },
     value::Value,
     workflow::{
-        Kind, ListRef, Order, RunOutcome, ScopeIx, Settled, Stage, StageIx, VerdictIx, Workflow,
+        Kind, ListRef, Need, Order, RunOutcome, ScopeIx, Settled, Stage, StageIx, VerdictIx,
+        Workflow,
     },
 };
 
@@ -165,20 +166,7 @@ impl<'a> Auditor<'a> {
             }
             Event::UnitStarted { unit, frame, .. } => self.unit_started(*unit, *frame)?,
             Event::UnitSettled { unit, how, because, by } => {
-                let (at, how) = (unit.0 as usize, *how);
-                match how {
-                    Settled::Blocked => {
-                        let why = because.and_then(|ix| self.units.get(ix.0 as usize));
-                        let failed = why
-                            .is_some_and(|why| why.settled.is_some_and(|how| how != Settled::Done));
-                        hold!(failed, "blocked for a reason", "{how:?} because of {because:?}");
-                    }
-                    Settled::Skipped => {
-                        hold!(by.is_some(), "overrides are a person's", "skipped by nobody");
-                    }
-                    Settled::Done | Settled::Failed | Settled::Unfinished => {}
-                }
-                self.settle(at, how)?;
+                self.settled_alone(*unit, *how, *because, by.is_some())?;
                 self.drop_abandoned(after);
             }
             Event::Passed { frame, stage } => {
@@ -189,20 +177,7 @@ impl<'a> Auditor<'a> {
                     self.settle(at, Settled::Done)?;
                 }
             }
-            Event::Upheld { frame, stage, verdict } => {
-                self.belongs(*frame, *stage)?;
-                let need =
-                    windlass_core::workflow::Need { stage: *stage, verdicts: vec![*verdict] };
-                if let Some(book) = self.frames.get_mut(frame) {
-                    book.stage = Some(*stage);
-                    book.upheld = true;
-                }
-                let proved = self.frames.get(frame).is_some_and(|book| self.proved(book, &need));
-                let name = &self.flow.stage(*stage).name;
-                let book = self.frames.get(frame);
-                let have = book.map(|book| (book.evidence.get(stage), self.subject(book)));
-                hold!(proved, "only a verdict that still holds is upheld", "{name}: {have:?}");
-            }
+            Event::Upheld { frame, stage, verdict } => self.upheld(*frame, *stage, *verdict)?,
             Event::Entered { frame, stage, count } => {
                 self.belongs(*frame, *stage)?;
                 if let Some(book) = self.frames.get_mut(frame) {
@@ -222,47 +197,9 @@ impl<'a> Auditor<'a> {
             }
             Event::Reported(ending) => self.reported(ending)?,
             Event::Asked { gate, frame, policy, concerns } => {
-                let stage = self.stage_at(*frame)?;
-                let Kind::Gate(declared) = &stage.kind else {
-                    return Err(("only gates ask", stage.name.clone()));
-                };
-                hold!(concerns.len() == declared.concerns.len(), "concerns are recorded", "");
-                match policy {
-                    None => {
-                        self.gates.insert(*gate, *frame);
-                    }
-                    Some(policy) => {
-                        hold!(!declared.hard, "hard gates are a person's", "{}", stage.name);
-                        let quiet = concerns.iter().all(|fired| *fired == Some(false));
-                        let named = policy.name.is_none() || quiet;
-                        hold!(named, "a fired concern is a person's", "{}", stage.name);
-                        for case in &stage.verdict(policy.verdict).cases {
-                            let personal = !case.take.waive.is_empty() || case.take.reason;
-                            hold!(!personal, "overrides are a person's", "{}", stage.name);
-                        }
-                        self.person(*frame, false);
-                    }
-                }
+                self.asked(*gate, *frame, policy.as_ref(), concerns)?;
             }
-            Event::Answered { gate, verdict, who, shown, text, subject } => {
-                let Some(frame) = self.gates.remove(gate) else {
-                    return Err(("answers are to open gates", format!("{gate:?}")));
-                };
-                let name = self.stage_at(frame)?.verdict(*verdict).name.clone();
-                let open = before.gate(*gate);
-                let offered = open.is_some_and(|gate| gate.options.iter().any(|o| o.key == name));
-                let free = name == "other" && text.is_some();
-                hold!(offered || free, "an answer is one of the options", "{name}");
-                hold!(!who.is_empty() && !shown.is_empty(), "who saw what is recorded", "{name}");
-                self.person(frame, true);
-                if let Some(subject) = subject {
-                    let unit = self.frames.get(&frame).and_then(|book| self.lane(book));
-                    match unit.and_then(|at| self.units.get_mut(at)) {
-                        Some(unit) => unit.subject = Some(subject.clone()),
-                        None => self.run_subject = Some(subject.clone()),
-                    }
-                }
-            }
+            Event::Answered { .. } => self.answered(before, event)?,
             Event::Moved(moved) => self.moved(moved, after)?,
             Event::Overridden { frame, stage, by, .. } => {
                 hold!(!by.reason.is_empty(), "an override has a reason", "{:?}", stage);
@@ -299,6 +236,99 @@ impl<'a> Auditor<'a> {
             | Event::Resumed { .. }
             | Event::StopAsked { .. }
             | Event::Reordered { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// A unit that settles without a move of its own.
+    fn settled_alone(
+        &mut self,
+        unit: UnitIx,
+        how: Settled,
+        because: Option<UnitIx>,
+        by_a_person: bool,
+    ) -> Check {
+        match how {
+            Settled::Blocked => {
+                let why = because.and_then(|ix| self.units.get(ix.0 as usize));
+                let settled = why.and_then(|why| why.settled);
+                let failed = settled.is_some_and(|how| how != Settled::Done);
+                hold!(failed, "blocked for a reason", "{how:?} because of {because:?}");
+            }
+            Settled::Skipped => {
+                hold!(by_a_person, "overrides are a person's", "skipped by nobody");
+            }
+            Settled::Done | Settled::Failed | Settled::Unfinished => {}
+        }
+        self.settle(unit.0 as usize, how)
+    }
+
+    /// A verdict that counts once more without being earned anew.
+    fn upheld(&mut self, frame: FrameId, stage: StageIx, verdict: VerdictIx) -> Check {
+        self.belongs(frame, stage)?;
+        if let Some(book) = self.frames.get_mut(&frame) {
+            book.stage = Some(stage);
+            book.upheld = true;
+        }
+        let need = Need { stage, verdicts: vec![verdict] };
+        let book = self.frames.get(&frame);
+        let proved = book.is_some_and(|book| self.proved(book, &need));
+        let name = &self.flow.stage(stage).name;
+        let have = book.map(|book| (book.evidence.get(&stage), self.subject(book)));
+        hold!(proved, "only a verdict that still holds is upheld", "{name}: {have:?}");
+        Ok(())
+    }
+
+    /// A gate that is asked, or that a policy answers.
+    fn asked(
+        &mut self,
+        gate: GateId,
+        frame: FrameId,
+        policy: Option<&PolicyAnswer>,
+        concerns: &[Option<bool>],
+    ) -> Check {
+        let stage = self.stage_at(frame)?;
+        let Kind::Gate(declared) = &stage.kind else {
+            return Err(("only gates ask", stage.name.clone()));
+        };
+        hold!(concerns.len() == declared.concerns.len(), "concerns are recorded", "");
+        let Some(policy) = policy else {
+            self.gates.insert(gate, frame);
+            return Ok(());
+        };
+        hold!(!declared.hard, "hard gates are a person's", "{}", stage.name);
+        let quiet = concerns.iter().all(|fired| *fired == Some(false));
+        let named = policy.name.is_none() || quiet;
+        hold!(named, "a fired concern is a person's", "{}", stage.name);
+        for case in &stage.verdict(policy.verdict).cases {
+            let personal = !case.take.waive.is_empty() || case.take.reason;
+            hold!(!personal, "overrides are a person's", "{}", stage.name);
+        }
+        self.person(frame, false);
+        Ok(())
+    }
+
+    /// A person's answer; `before` is as it was when they gave it.
+    fn answered(&mut self, before: &Run, event: &Event) -> Check {
+        let Event::Answered { gate, verdict, who, shown, text, subject } = event else {
+            return Ok(());
+        };
+        let Some(frame) = self.gates.remove(gate) else {
+            return Err(("answers are to open gates", format!("{gate:?}")));
+        };
+        let name = self.stage_at(frame)?.verdict(*verdict).name.clone();
+        let open = before.gate(*gate);
+        let offered = open.is_some_and(|gate| gate.options.iter().any(|o| o.key == name));
+        let free = name == "other" && text.is_some();
+        hold!(offered || free, "an answer is one of the options", "{name}");
+        hold!(!who.is_empty() && !shown.is_empty(), "who saw what is recorded", "{name}");
+        self.person(frame, true);
+        if let Some(subject) = subject {
+            let unit = self.frames.get(&frame).and_then(|book| self.lane(book));
+            match unit.and_then(|at| self.units.get_mut(at)) {
+                Some(unit) => unit.subject = Some(subject.clone()),
+                None => self.run_subject = Some(subject.clone()),
+            }
         }
         Ok(())
     }

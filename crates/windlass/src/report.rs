@@ -305,31 +305,19 @@ impl Telling {
     fn note(&mut self, note: &Note, journal: &Journal, report: &mut Report) {
         match note {
             Note::TakenUp { target, .. } => report.branch.clone_from(target),
-            Note::Answered {
-                unit,
-                task,
-                stage,
-                role,
-                agent,
-                attempt,
-                came,
-                remarks,
-                files,
-                stdout,
-                ..
-            } => {
-                let said =
-                    stdout.parse().ok().and_then(|id| journal.get(id).ok()).unwrap_or_default();
+            Note::Answered(it) => {
+                let said = it.stdout.parse().ok().and_then(|id| journal.get(id).ok());
+                let said = said.unwrap_or_default();
                 let said = String::from_utf8_lossy(&said);
-                report.unit(unit.as_deref()).invocations.push(Invocation {
-                    task: task.clone(),
-                    stage: stage.clone(),
-                    role: role.clone(),
-                    agent: agent.clone(),
-                    attempt: *attempt,
-                    came: came.clone(),
-                    remarks: remarks.clone(),
-                    files: files.len(),
+                report.unit(it.asked.unit.as_deref()).invocations.push(Invocation {
+                    task: it.asked.task.clone(),
+                    stage: it.asked.stage.clone(),
+                    role: it.asked.role.clone(),
+                    agent: it.asked.agent.clone(),
+                    attempt: it.asked.attempt,
+                    came: it.came.clone(),
+                    remarks: it.remarks.clone(),
+                    files: it.files.len(),
                     summary: windlass_agents::gist(&said),
                     findings: finding::all(&said).iter().map(finding::text).collect(),
                 });

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use windlass_core::run::{EffectId, Ended, Event, FrameId, GateId, Item, Phase as RunPhase, Run};
+use windlass_core::run::{
+    EffectId, Ended, Ending, Event, FrameId, GateId, Item, Moved, Phase as RunPhase, Run, UnitIx,
+};
 use windlass_core::value::Value;
-use windlass_core::workflow::{Go, RunOutcome, Settled};
+use windlass_core::workflow::{Go, RunOutcome, Settled, VerdictIx};
 use windlass_engine::clerk::Blobs;
 use windlass_engine::date::instant;
-use windlass_engine::entry::{Check, Entry, Note};
+use windlass_engine::entry::{Check, Entry, Invocation, Note};
 
 use super::tell::SET_TO;
 use super::{PLANS, stage};
@@ -211,81 +213,14 @@ impl Session {
     fn note(&mut self, note: &Note, blob: Blobs<'_>) {
         match note {
             Note::Paper { effect, path, holds: Some(holds) } => {
-                let place =
-                    self.flights.get(effect).and_then(|frame| self.frames.get(frame)).cloned();
-                let place = place.unwrap_or_default();
-                if path.starts_with(PLANS) {
-                    // Only a planner makes plans, and only of its own phase.
-                    match place.stage.as_str() {
-                        stage::PLAN => {
-                            self.made.insert(path.clone());
-                        }
-                        stage::FIND_PLAN | stage::READ_PLAN | stage::SESSION => {}
-                        _ => return,
-                    }
-                    if let Some(phase) = self.phase_mut(place.unit.as_deref()) {
-                        phase.plan_path = Some(path.clone());
-                    }
-                }
-                if let Some(bytes) = blob(holds) {
-                    self.papers.insert(path.clone(), bytes.into());
-                }
+                self.paper(*effect, path, blob(holds));
             }
             Note::Paper { path, holds: None, .. } => {
                 self.papers.remove(path);
             }
-            Note::Answered { unit, stage, stdout, came, .. }
-                if matches!(
-                    stage.as_str(),
-                    stage::VERIFY | stage::REVIEW | stage::FINAL_REVIEW
-                ) =>
-            {
-                let said = blob(stdout).unwrap_or_default();
-                let findings = finding::all(&String::from_utf8_lossy(&said));
-                match stage.as_str() {
-                    stage::VERIFY => {
-                        let gist = windlass_agents::gist(&String::from_utf8_lossy(&said));
-                        if let Some(phase) = self.phase_mut(unit.as_deref()) {
-                            phase.unverified = findings;
-                            if came == "fail" && phase.unverified.is_empty() && !gist.is_empty() {
-                                phase.unverified.push(json!({ "title": gist }));
-                            }
-                        }
-                    }
-                    stage::REVIEW => {
-                        if let Some(phase) = self.phase_mut(unit.as_deref()) {
-                            phase.review = Some(finding::counts(&findings));
-                            phase.findings = findings;
-                        }
-                    }
-                    _ => self.final_findings = findings,
-                }
-            }
-            Note::Answered { stage, stdout, came, .. } if stage == stage::FINAL_FIX => {
-                let said = blob(stdout).unwrap_or_default();
-                let gist = windlass_agents::gist(&String::from_utf8_lossy(&said));
-                let gist = if gist.is_empty() { gist } else { format!(": {gist}") };
-                self.final_fixes.push(format!("{came}{gist}"));
-            }
-            Note::Answered { unit, stage, stdout, .. } if stage == stage::SKELETON => {
-                let said = blob(stdout).unwrap_or_default();
-                if let Some(phase) = self.phase_mut(unit.as_deref()) {
-                    phase.skeleton = String::from_utf8_lossy(&said).trim().to_owned();
-                }
-            }
-            Note::Answered { unit, task: Some(task), stage, stdout, .. } if stage == stage::DO => {
-                let said = blob(stdout).unwrap_or_default();
-                let said = windlass_agents::gist(&String::from_utf8_lossy(&said));
-                let place =
-                    Place { unit: unit.clone(), task: Some(task.clone()), ..Place::default() };
-                if let Some(task) = self.task_mut(&place) {
-                    task.said = if said.is_empty() {
-                        "it did not say what it did".to_owned()
-                    } else {
-                        said
-                    };
-                }
-                self.failing.remove(unit.as_deref().unwrap_or_default());
+            Note::Answered(it) => {
+                let said = blob(&it.stdout).unwrap_or_default();
+                self.said(&it.asked, &it.came, &String::from_utf8_lossy(&said));
             }
             Note::Checked { unit: Some(unit), name, came: Check::Fail, output, .. } => {
                 let printed = output.as_deref().and_then(blob).unwrap_or_default();
@@ -304,20 +239,77 @@ impl Session {
         }
     }
 
-    fn event(&mut self, event: &Event, run: &Run) {
-        match event {
-            Event::UnitStarted { unit, frame, .. } => {
-                self.meet(run);
-                let id = run.units().nth(unit.0 as usize).map(|unit| unit.id.to_string());
-                let now = self.now_ms;
-                if let Some(phase) = self.phase_mut(id.as_deref()) {
-                    phase.started_ms.get_or_insert(now);
-                    if phase.status == "pending" {
-                        phase.status = "in_progress".to_owned();
+    /// A paper of the session's.
+    fn paper(&mut self, effect: EffectId, path: &str, holds: Option<Vec<u8>>) {
+        let frame = self.flights.get(&effect).and_then(|frame| self.frames.get(frame));
+        let place = frame.cloned().unwrap_or_default();
+        if path.starts_with(PLANS) {
+            // Only a planner makes plans, and only of its own phase.
+            match place.stage.as_str() {
+                stage::PLAN => {
+                    self.made.insert(path.to_owned());
+                }
+                stage::FIND_PLAN | stage::READ_PLAN | stage::SESSION => {}
+                _ => return,
+            }
+            if let Some(phase) = self.phase_mut(place.unit.as_deref()) {
+                phase.plan_path = Some(path.to_owned());
+            }
+        }
+        if let Some(bytes) = holds {
+            self.papers.insert(path.to_owned(), bytes.into());
+        }
+    }
+
+    /// What a role said.
+    fn said(&mut self, asked: &Invocation, came: &str, said: &str) {
+        let unit = asked.unit.as_deref();
+        match asked.stage.as_str() {
+            stage::VERIFY => {
+                let (findings, gist) = (finding::all(said), windlass_agents::gist(said));
+                if let Some(phase) = self.phase_mut(unit) {
+                    phase.unverified = findings;
+                    if came == "fail" && phase.unverified.is_empty() && !gist.is_empty() {
+                        phase.unverified.push(json!({ "title": gist }));
                     }
                 }
-                self.frames.insert(*frame, Place { own: true, unit: id, ..Place::default() });
             }
+            stage::REVIEW => {
+                if let Some(phase) = self.phase_mut(unit) {
+                    phase.findings = finding::all(said);
+                    phase.review = Some(finding::counts(&phase.findings));
+                }
+            }
+            stage::FINAL_REVIEW => self.final_findings = finding::all(said),
+            stage::FINAL_FIX => {
+                let gist = windlass_agents::gist(said);
+                let gist = if gist.is_empty() { gist } else { format!(": {gist}") };
+                self.final_fixes.push(format!("{came}{gist}"));
+            }
+            stage::SKELETON => {
+                if let Some(phase) = self.phase_mut(unit) {
+                    phase.skeleton = said.trim().to_owned();
+                }
+            }
+            stage::DO => self.did(asked, windlass_agents::gist(said)),
+            _ => {}
+        }
+    }
+
+    /// What a task's agent says that it has done.
+    fn did(&mut self, asked: &Invocation, said: String) {
+        let Some(task) = &asked.task else { return };
+        let (unit, task) = (asked.unit.clone(), Some(task.clone()));
+        if let Some(task) = self.task_mut(&Place { unit, task, ..Place::default() }) {
+            let nothing = || "it did not say what it did".to_owned();
+            task.said = if said.is_empty() { nothing() } else { said };
+        }
+        self.failing.remove(asked.unit.as_deref().unwrap_or_default());
+    }
+
+    fn event(&mut self, event: &Event, run: &Run) {
+        match event {
+            Event::UnitStarted { unit, frame, .. } => self.started(*unit, *frame, run),
             Event::Opened { frame, parent, .. } => {
                 let unit = parent.and_then(|parent| self.frames.get(&parent)?.unit.clone());
                 self.frames.insert(*frame, Place { unit, ..Place::default() });
@@ -357,69 +349,10 @@ impl Session {
                 }
             }
             Event::Answered { gate, verdict, text, .. } => {
-                let frame = self.gates.get(gate).and_then(|frame| self.frames.get(frame));
-                let place = frame.cloned().unwrap_or_default();
-                if place.stage == stage::FINAL_BLOCKED {
-                    self.final_rationale(text.as_deref());
-                }
-                let flow = run.workflow();
-                let stage = flow.stage_named(&place.stage).map(|stage| flow.stage(stage));
-                let option = stage.map_or("", |stage| &stage.verdict(*verdict).name);
-                let task =
-                    place.task.as_ref().map_or(String::new(), |task| format!("task {task}, "));
-                let text = text.as_ref().map_or(String::new(), |text| format!(": {text}"));
-                let answer = format!("- {task}{}: {option}{text}", place.stage);
-                if let Some(phase) = self.phase_mut(place.unit.as_deref()) {
-                    phase.answers.push(answer);
-                }
+                self.answered(*gate, *verdict, text.as_deref(), run);
             }
-            Event::Reported(ending) => {
-                let frame = self.flights.remove(&ending.effect);
-                let stage =
-                    frame.and_then(|frame| self.frames.get(&frame)).map(|it| it.stage.clone());
-                for (name, items) in &ending.lists {
-                    if &**name == "phases" {
-                        if stage.as_deref() == Some(stage::REORDER) {
-                            let named =
-                                items.iter().map(|it| (it.id.to_string(), it.title.to_string()));
-                            self.proposed = named.collect();
-                        }
-                        let listed = items.iter().map(|it| {
-                            (it.id.to_string(), (it.title.to_string(), it.facts.clone()))
-                        });
-                        self.listed.extend(listed);
-                    }
-                }
-                let place = frame.and_then(|frame| self.frames.get(&frame).cloned());
-                let facts = ending.facts.iter().map(|(ix, value)| {
-                    (run.workflow().facts[ix.0 as usize].name.clone(), value.clone())
-                });
-                self.reported(&place.unwrap_or_default(), &ending.ended, facts.collect());
-            }
-            Event::Moved(moved) => {
-                let place = self.frames.get(&moved.frame).cloned().unwrap_or_default();
-                let retry = moved.count.as_ref().is_some_and(|count| {
-                    run.workflow().counters[count.counter.0 as usize].name == "attempts"
-                });
-                if retry {
-                    self.retries += 1;
-                    if let Some(phase) = self.phase_mut(place.unit.as_deref()) {
-                        phase.retries += 1;
-                    }
-                }
-                if place.stage == stage::EXHAUSTED
-                    && !moved.reset.is_empty()
-                    && let Some(task) = self.task_mut(&place)
-                {
-                    task.tries.clear();
-                }
-                if let Some(record) = &moved.record {
-                    self.decided(moved.frame, record, None);
-                }
-                if let Go::Leave(how) = moved.go {
-                    self.left(&place, how);
-                }
-            }
+            Event::Reported(ending) => self.landed(ending, run),
+            Event::Moved(moved) => self.moved(moved, run),
             Event::UnitSettled { unit, how, .. } => {
                 let id = run.units().nth(unit.0 as usize).map(|unit| unit.id.to_string());
                 self.left(&Place { own: true, unit: id, ..Place::default() }, *how);
@@ -434,6 +367,84 @@ impl Session {
         }
         if run.phase() == RunPhase::Units {
             self.meet(run);
+        }
+    }
+
+    fn started(&mut self, unit: UnitIx, frame: FrameId, run: &Run) {
+        self.meet(run);
+        let id = run.units().nth(unit.0 as usize).map(|unit| unit.id.to_string());
+        let now = self.now_ms;
+        if let Some(phase) = self.phase_mut(id.as_deref()) {
+            phase.started_ms.get_or_insert(now);
+            if phase.status == "pending" {
+                phase.status = "in_progress".to_owned();
+            }
+        }
+        self.frames.insert(frame, Place { own: true, unit: id, ..Place::default() });
+    }
+
+    /// What a person answered, for whoever works on the phase.
+    fn answered(&mut self, gate: GateId, verdict: VerdictIx, text: Option<&str>, run: &Run) {
+        let frame = self.gates.get(&gate).and_then(|frame| self.frames.get(frame));
+        let place = frame.cloned().unwrap_or_default();
+        if place.stage == stage::FINAL_BLOCKED {
+            self.final_rationale(text);
+        }
+        let flow = run.workflow();
+        let stage = flow.stage_named(&place.stage).map(|stage| flow.stage(stage));
+        let option = stage.map_or("", |stage| &stage.verdict(verdict).name);
+        let task = place.task.as_ref().map_or(String::new(), |task| format!("task {task}, "));
+        let text = text.map_or(String::new(), |text| format!(": {text}"));
+        let answer = format!("- {task}{}: {option}{text}", place.stage);
+        if let Some(phase) = self.phase_mut(place.unit.as_deref()) {
+            phase.answers.push(answer);
+        }
+    }
+
+    /// What an effect came to.
+    fn landed(&mut self, ending: &Ending, run: &Run) {
+        let frame = self.flights.remove(&ending.effect);
+        let place = frame.and_then(|frame| self.frames.get(&frame).cloned()).unwrap_or_default();
+        if let Some((_, phases)) = ending.lists.iter().find(|(name, _)| name.as_ref() == "phases") {
+            if place.stage == stage::REORDER {
+                let named = phases.iter().map(|it| (it.id.to_string(), it.title.to_string()));
+                self.proposed = named.collect();
+            }
+            self.listed.extend(
+                phases
+                    .iter()
+                    .map(|it| (it.id.to_string(), (it.title.to_string(), it.facts.clone()))),
+            );
+        }
+        let facts = ending
+            .facts
+            .iter()
+            .map(|(ix, value)| (run.workflow().facts[ix.0 as usize].name.clone(), value.clone()));
+        self.reported(&place, &ending.ended, facts.collect());
+    }
+
+    fn moved(&mut self, moved: &Moved, run: &Run) {
+        let place = self.frames.get(&moved.frame).cloned().unwrap_or_default();
+        let retry = moved.count.as_ref().is_some_and(|count| {
+            run.workflow().counters[count.counter.0 as usize].name == "attempts"
+        });
+        if retry {
+            self.retries += 1;
+            if let Some(phase) = self.phase_mut(place.unit.as_deref()) {
+                phase.retries += 1;
+            }
+        }
+        if place.stage == stage::EXHAUSTED
+            && !moved.reset.is_empty()
+            && let Some(task) = self.task_mut(&place)
+        {
+            task.tries.clear();
+        }
+        if let Some(record) = &moved.record {
+            self.decided(moved.frame, record, None);
+        }
+        if let Go::Leave(how) = moved.go {
+            self.left(&place, how);
         }
     }
 

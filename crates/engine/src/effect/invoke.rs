@@ -13,7 +13,7 @@ use windlass_repo::{Lane, Snapshot};
 use super::kept::Kept;
 use super::{Job, Outcome, marked, subject};
 use crate::clerk::Said;
-use crate::entry::Note;
+use crate::entry::{Answered, Invocation, Note};
 use crate::message::{Done, Paper, Trouble};
 use crate::papers;
 use crate::prompt::{self, Standing, Task};
@@ -70,7 +70,8 @@ pub(super) fn invoke(
     let standing = visit.standing();
     let text = shop.setup.mask.text(&prompt::prompt(&standing, &visit.task()));
     // That the agent is wanted, and what it may cost, is on record already; what it is asked goes there meanwhile.
-    shop.post(visit.asked(agent_name, &text));
+    let asked = Note::Asked(visit.asked(agent_name, &text));
+    shop.post(Paper { notes: vec![asked], blobs: vec![text.clone().into_bytes()] });
     let heard = match visit.hear(&*agent, &standing, &text)? {
         Ok(heard) => heard,
         Err(stopped) => return Ok(Err(stopped)),
@@ -160,9 +161,9 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// That somebody is asked, and what.
-    fn asked(&self, agent: &str, prompt: &str) -> Paper {
-        let note = Note::Asked {
+    /// Who is asked, and what.
+    fn asked(&self, agent: &str, prompt: &str) -> Invocation {
+        Invocation {
             effect: self.job.id,
             unit: self.job.unit_owned(),
             task: self.job.task_owned(),
@@ -171,8 +172,7 @@ impl<'a> Visit<'a> {
             agent: agent.to_owned(),
             attempt: self.job.attempt,
             prompt: BlobId::of(prompt.as_bytes()).to_string(),
-        };
-        Paper { notes: vec![note], blobs: vec![prompt.as_bytes().to_vec()] }
+        }
     }
 
     /// Asks, and once more if the answer cannot be read.
@@ -295,15 +295,8 @@ impl<'a> Visit<'a> {
             files = changes.iter().map(|change| change.path.display().to_string()).collect();
         }
         let came = kept.came();
-        let note = Note::Answered {
-            effect: self.job.id,
-            unit: self.job.unit_owned(),
-            task: self.job.task_owned(),
-            stage: self.job.effect.name.to_string(),
-            role: self.role.to_owned(),
-            agent: kept.agent,
-            attempt: self.job.attempt,
-            prompt: BlobId::of(kept.prompt.as_bytes()).to_string(),
+        let note = Note::Answered(Answered {
+            asked: self.asked(&kept.agent, &kept.prompt),
             came: came.0.clone(),
             ended: kept.ended.clone(),
             stdout: BlobId::of(&kept.stdout).to_string(),
@@ -311,7 +304,7 @@ impl<'a> Visit<'a> {
             remarks,
             commit: Some(snapshot.commit.to_string()),
             files,
-        };
+        });
         let subject = if self.edits || self.job.effect.subject.is_none() {
             Some(subject(&snapshot.subject))
         } else {

@@ -42,13 +42,6 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
         let note = Note::Landed { effect, unit, commit: commit.to_string(), branch, waits, why };
         job.done("landed", Paper { notes: vec![note], blobs: Vec::new() })
     };
-    let marks = marked(shop, &request.tree, job.conflicts.iter().cloned())?;
-    if !marks.is_empty() && !job.cancelled {
-        // Somebody said that it was resolved, and nobody may find out on the branch that it was not.
-        let text = format!("nothing lands with the marks of a conflict: {}", marks.join(", "));
-        let note = Note::Told { effect: job.id, name: "land".to_owned(), text };
-        return Ok(Ok(job.done("conflict", Paper { notes: vec![note], blobs: Vec::new() })));
-    }
     if job.cancelled {
         // What has landed cannot be taken back, and what has not does not any more.
         return Ok(Ok(match shop.store.landed(&request)? {
@@ -59,6 +52,12 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
                 done
             }
         }));
+    }
+    let marks = marked(shop, &request.tree, job.conflicts.iter().cloned())?;
+    if !marks.is_empty() {
+        // Somebody said that it was resolved, and nobody may find out on the branch that it was not.
+        let text = format!("nothing lands with the marks of a conflict: {}", marks.join(", "));
+        return Ok(Ok(job.done("conflict", said(job, text))));
     }
     let landing = shop.store.land(&request)?;
     if job.effect.unit.is_some() {
@@ -71,9 +70,7 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
     }
     match landing {
         Landing::Nothing => {
-            let (name, text) = ("land".to_owned(), "there was nothing to land".to_owned());
-            let note = Note::Told { effect: job.id, name, text };
-            Ok(Ok(job.done("landed", Paper { notes: vec![note], blobs: Vec::new() })))
+            Ok(Ok(job.done("landed", said(job, "there was nothing to land".to_owned()))))
         }
         Landing::Landed { commit, .. } => Ok(Ok(landed(commit, None))),
         Landing::Waiting { commit, command, why, .. } => {
@@ -82,6 +79,12 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
         Landing::Moved { tip, .. } => turned_away(shop, job, "moved", &tip),
         Landing::Conflict { tip, .. } => turned_away(shop, job, "conflict", &tip),
     }
+}
+
+/// What a person should know about a landing that is none.
+fn said(job: &Job, text: String) -> Paper {
+    let note = Note::Told { effect: job.id, name: "land".to_owned(), text };
+    Paper { notes: vec![note], blobs: Vec::new() }
 }
 
 /// What the landing came to is on record before the lane is touched.

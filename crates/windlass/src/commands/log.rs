@@ -65,8 +65,8 @@ pub fn run(args: &LogArgs, out: &mut Output) -> Result<Exit, Error> {
 fn printed(entry: &Entry) -> Vec<(&'static str, &str)> {
     let Entry::Note(noted) = entry else { return Vec::new() };
     match &noted.note {
-        Note::Asked { prompt, .. } => vec![("prompt", prompt)],
-        Note::Answered { stdout, stderr, .. } => vec![("printed", stdout), ("errors", stderr)],
+        Note::Asked(asked) => vec![("prompt", &asked.prompt)],
+        Note::Answered(it) => vec![("printed", &it.stdout), ("errors", &it.stderr)],
         Note::Checked { output: Some(output), .. } => vec![("printed", output)],
         Note::BaseChecked { output, .. } => vec![("printed, without this work", output)],
         Note::Shown { shown, .. } => vec![("shown", shown)],

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use windlass_core::run::{EffectId, Ended, Event, FrameId, Run};
+use windlass_core::run::{EffectId, Ended, Ending, Event, FrameId, Moved, Run};
 use windlass_core::workflow::{Go, ScopeIx, Workflow};
-use windlass_engine::entry::{Check, Entry, Note};
+use windlass_engine::entry::{Check, Entry, Invocation, Note};
 
 use crate::render::clean;
 use crate::story::{Whereabouts, why};
@@ -44,20 +44,17 @@ impl Teller {
     }
 
     fn note(&mut self, note: &Note) -> Vec<String> {
-        let of =
-            |unit: &Option<String>| unit.as_ref().map_or(String::new(), |unit| format!("{unit}: "));
         match note {
-            Note::Asked { unit, task, stage, role, agent, attempt, .. } => {
+            Note::Asked(asked) => {
+                let Invocation { role, agent, attempt, .. } = asked;
                 let again =
                     if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
-                let task = task.as_ref().map_or(String::new(), |task| format!("task {task}: "));
-                vec![format!("{}{task}{stage}: {role} ({agent}){again}", of(unit))]
+                vec![format!("{}{role} ({agent}){again}", whose(asked))]
             }
-            Note::Answered { effect, unit, task, stage, came, remarks, .. } => {
-                self.told.insert(*effect);
-                let task = task.as_ref().map_or(String::new(), |task| format!("task {task}: "));
-                let mut lines = vec![format!("{}{task}{stage}: {came}", of(unit))];
-                lines.extend(remarks.iter().map(|remark| format!("    {remark}")));
+            Note::Answered(it) => {
+                self.told.insert(it.asked.effect);
+                let mut lines = vec![format!("{}{}", whose(&it.asked), it.came)];
+                lines.extend(it.remarks.iter().map(|remark| format!("    {remark}")));
                 lines
             }
             Note::Checked { unit, name, came, command, .. } => {
@@ -128,20 +125,7 @@ impl Teller {
                     .map_or(String::new(), |by| format!(" by {}: {}", by.who, by.reason));
                 Some(format!("{id}: {}{by}", how.name()))
             }
-            Event::Reported(ending) => match &ending.ended {
-                // What it said is not what counts: why, only the core knows.
-                Ended::Mishap(mishap) if ending.fault.is_some() => {
-                    let fault = ending.fault.as_deref().unwrap_or_default();
-                    self.at(ending.effect).map(|at| format!("{at}{}: {fault}", mishap.name()))
-                }
-                Ended::Mishap(mishap) if !self.told.contains(&ending.effect) => {
-                    self.at(ending.effect).map(|at| format!("{at}{}", mishap.name()))
-                }
-                Ended::Limited(_) => {
-                    self.at(ending.effect).map(|at| format!("{at}its provider asks to wait"))
-                }
-                _ => None,
-            },
+            Event::Reported(ending) => self.trouble(ending),
             Event::Asked { gate, frame, policy: None, .. } => {
                 let question =
                     run.gate(*gate).map_or(String::new(), |it| format!(": {}", it.question));
@@ -161,19 +145,7 @@ impl Teller {
                 let text = text.as_ref().map_or(String::new(), |text| format!(" — {text}"));
                 Some(format!("{of}{answer}, by {who}{text}"))
             }
-            Event::Moved(moved) => {
-                let place = self.whereabouts.place(moved.frame);
-                let unit = place.unit.filter(|_| place.child.is_none());
-                let own = place.scope.as_deref()
-                    == Some(crate::render::scope_text(&self.flow, ScopeIx::UNIT));
-                match (&moved.record, &moved.go, unit) {
-                    (Some(record), _, _) => Some(format!("{}{record}", self.here(moved.frame))),
-                    (None, Go::Leave(how), Some(unit)) if own => {
-                        Some(format!("{unit}: {}", how.name()))
-                    }
-                    _ => None,
-                }
-            }
+            Event::Moved(moved) => self.moved(moved),
             Event::Held { frame, why: because } => {
                 Some(format!("{}waits: {}", self.here(*frame), why(&self.flow, *because)))
             }
@@ -200,6 +172,36 @@ impl Teller {
         line.into_iter().collect()
     }
 
+    /// A report that was not simply taken.
+    fn trouble(&self, ending: &Ending) -> Option<String> {
+        let at = self.at(ending.effect)?;
+        match (&ending.ended, ending.fault.as_deref()) {
+            // What it said is not what counts: why, only the core knows.
+            (Ended::Mishap(mishap), Some(fault)) => Some(format!("{at}{}: {fault}", mishap.name())),
+            (Ended::Mishap(mishap), None) if !self.told.contains(&ending.effect) => {
+                Some(format!("{at}{}", mishap.name()))
+            }
+            (Ended::Limited(_), _) => Some(format!("{at}its provider asks to wait")),
+            _ => None,
+        }
+    }
+
+    /// A move that says something, or that settles a unit.
+    fn moved(&self, moved: &Moved) -> Option<String> {
+        if let Some(record) = &moved.record {
+            return Some(format!("{}{record}", self.here(moved.frame)));
+        }
+        let place = self.whereabouts.place(moved.frame);
+        let own =
+            place.scope.as_deref() == Some(crate::render::scope_text(&self.flow, ScopeIx::UNIT));
+        match (&moved.go, place.unit) {
+            (Go::Leave(how), Some(unit)) if own && place.child.is_none() => {
+                Some(format!("{unit}: {}", how.name()))
+            }
+            _ => None,
+        }
+    }
+
     fn unit(&self, frame: FrameId) -> String {
         self.whereabouts.place(frame).unit.map_or(String::new(), |unit| format!("{unit}: "))
     }
@@ -219,4 +221,15 @@ impl Teller {
         let stage = self.whereabouts.stage(frame).map(|stage| self.flow.stage(stage));
         stage.map_or(String::new(), |stage| stage.verdict(verdict).name.clone())
     }
+}
+
+/// A unit, before what is said of it.
+fn of(unit: &Option<String>) -> String {
+    unit.as_ref().map_or(String::new(), |unit| format!("{unit}: "))
+}
+
+/// Whose an invocation is, before what is said of it.
+fn whose(asked: &Invocation) -> String {
+    let task = asked.task.as_ref().map_or(String::new(), |task| format!("task {task}: "));
+    format!("{}{task}{}: ", of(&asked.unit), asked.stage)
 }
