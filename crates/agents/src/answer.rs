@@ -18,16 +18,16 @@ use crate::{find, first_line};
 
 /// What a program left behind.
 #[derive(Clone, Copy, Debug)]
-pub struct Output<'a> {
+pub struct Heard<'a> {
     /// How it came to its end.
-    pub stopped: Stopped,
+    pub fate: Fate,
     /// Its standard output, or the end of it.
     pub stdout: &'a [u8],
 }
 
 /// How a program came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stopped {
+pub enum Fate {
     /// By itself, with this code.
     Exited(i32),
     /// By a signal that Windlass did not send.
@@ -73,17 +73,17 @@ impl Answer {
     }
 
     /// Reads what a program printed: the last JSON object, else the first line.
-    pub fn read(output: &Output<'_>, reporter: &Reporter) -> Self {
+    pub fn read(output: &Heard<'_>, reporter: &Reporter) -> Self {
         let text = String::from_utf8_lossy(output.stdout);
         let object = find::last_object(&text).filter(|object| object.contains_key("verdict"));
         let usage = object.as_ref().map_or(Usage::UNKNOWN, usage);
-        let failed = match output.stopped {
-            Stopped::Exited(0) => None,
-            Stopped::Exited(code) => Some((Mishap::Crashed, format!("it exited with {code}"))),
-            Stopped::Signalled(signal) => {
+        let failed = match output.fate {
+            Fate::Exited(0) => None,
+            Fate::Exited(code) => Some((Mishap::Crashed, format!("it exited with {code}"))),
+            Fate::Signalled(signal) => {
                 Some((Mishap::Crashed, format!("it was ended by signal {signal}")))
             }
-            Stopped::TimedOut => Some((Mishap::TimedOut, "it took too long".to_owned())),
+            Fate::TimedOut => Some((Mishap::TimedOut, "it took too long".to_owned())),
         };
         if let Some((mishap, remark)) = failed {
             return Answer { usage, ..Answer::mishap(mishap, remark) };
@@ -249,12 +249,12 @@ mod tests {
         Catalogue::parse(text).unwrap().roles["judge"].clone()
     }
 
-    fn ended(stopped: Stopped, stdout: &str) -> Answer {
-        Answer::read(&Output { stopped, stdout: stdout.as_bytes() }, &judge())
+    fn ended(fate: Fate, stdout: &str) -> Answer {
+        Answer::read(&Heard { fate, stdout: stdout.as_bytes() }, &judge())
     }
 
     fn read(stdout: &str) -> Answer {
-        ended(Stopped::Exited(0), stdout)
+        ended(Fate::Exited(0), stdout)
     }
 
     fn good() -> Came {
@@ -302,13 +302,13 @@ mod tests {
 
     #[test]
     fn the_exit_code_counts_too() {
-        let crashed = ended(Stopped::Exited(1), r#"{"verdict":"good","cost_usd":1}"#);
+        let crashed = ended(Fate::Exited(1), r#"{"verdict":"good","cost_usd":1}"#);
         assert_eq!(crashed.came, Came::Mishap(Mishap::Crashed));
         assert_eq!(crashed.usage.cost, Reported::Known(1_000_000), "what it cost, it cost");
         let mishap = |stopped, text| ended(stopped, text).came;
-        assert_eq!(mishap(Stopped::Signalled(9), "good"), Came::Mishap(Mishap::Crashed));
-        assert_eq!(mishap(Stopped::TimedOut, "good"), Came::Mishap(Mishap::TimedOut));
-        assert_eq!(mishap(Stopped::Exited(0), " \n"), Came::Mishap(Mishap::NoOutput));
+        assert_eq!(mishap(Fate::Signalled(9), "good"), Came::Mishap(Mishap::Crashed));
+        assert_eq!(mishap(Fate::TimedOut, "good"), Came::Mishap(Mishap::TimedOut));
+        assert_eq!(mishap(Fate::Exited(0), " \n"), Came::Mishap(Mishap::NoOutput));
     }
 
     #[test]
@@ -341,8 +341,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_are_no_obstacle() {
-        let output =
-            Output { stopped: Stopped::Exited(0), stdout: b"\xff\xfe {\"verdict\":\"good\"}" };
+        let output = Heard { fate: Fate::Exited(0), stdout: b"\xff\xfe {\"verdict\":\"good\"}" };
         assert_eq!(Answer::read(&output, &judge()).came, good());
     }
 }

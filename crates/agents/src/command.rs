@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use windlass_core::run::Reported;
 
-use crate::{Agent, Answer, Ask, Flaw, Here, Missing, Output, Program, Tier, environment};
+use crate::{Agent, Answer, Ask, Flaw, Heard, Here, Missing, Program, Tier, environment};
 
 /// What the configuration says.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -107,7 +107,7 @@ impl Agent for CommandAgent {
         }
     }
 
-    fn answer(&self, ask: &Ask<'_>, output: &Output<'_>) -> Answer {
+    fn answer(&self, ask: &Ask<'_>, output: &Heard<'_>) -> Answer {
         let mut answer = Answer::read(output, ask.reporter);
         if self.free {
             let none = |figure| match figure {
@@ -132,7 +132,7 @@ mod tests {
     use windlass_core::lang::Reporter;
 
     use super::*;
-    use crate::Stopped;
+    use crate::Fate;
 
     fn agent() -> CommandAgent {
         CommandAgent {
@@ -179,7 +179,7 @@ mod tests {
         let ask = ask(&reporter);
         let used = |free, stdout: &str| {
             let agent = CommandAgent { free, ..agent() };
-            let output = Output { stopped: Stopped::Exited(0), stdout: stdout.as_bytes() };
+            let output = Heard { fate: Fate::Exited(0), stdout: stdout.as_bytes() };
             let usage = agent.answer(&ask, &output).usage;
             (usage.cost, usage.tokens)
         };

@@ -22,7 +22,7 @@ mod tier;
 
 use std::path::{Path, PathBuf};
 
-pub use answer::{Answer, Came, Output, Stopped};
+pub use answer::{Answer, Came, Fate, Heard};
 pub use find::{gist, last_object, one_line};
 pub use kind::{Flaw, Here, Kind, Missing, Settings};
 pub use schema::schema;
@@ -77,7 +77,7 @@ pub trait Agent: Send + Sync {
     fn program(&self, ask: &Ask<'_>) -> Program;
 
     /// What came back.
-    fn answer(&self, ask: &Ask<'_>, output: &Output<'_>) -> Answer;
+    fn answer(&self, ask: &Ask<'_>, output: &Heard<'_>) -> Answer;
 }
 
 /// What every agent finds in its environment.

@@ -27,7 +27,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Agent, Answer, Ask, Here, Missing, Output, Program, environment};
+use crate::{Agent, Answer, Ask, Heard, Here, Missing, Program, environment};
 
 /// What the configuration says.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -71,7 +71,7 @@ impl Agent for ScriptedAgent {
         }
     }
 
-    fn answer(&self, ask: &Ask<'_>, output: &Output<'_>) -> Answer {
+    fn answer(&self, ask: &Ask<'_>, output: &Heard<'_>) -> Answer {
         Answer::read(output, ask.reporter)
     }
 }

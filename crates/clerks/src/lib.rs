@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use windlass_core::run::Run;
-use windlass_core::workflow::{Kind, Workflow};
+use windlass_core::workflow::{Errand, Kind, Workflow};
 use windlass_engine::clerk::{Clerk, Nobody};
 
 /// All of them.
@@ -32,6 +32,8 @@ pub struct Office {
     pub known_by: &'static str,
     /// What it can read.
     pub readers: &'static [&'static str],
+    /// What it can show to roles and people, besides what every workflow can.
+    pub shows: &'static [&'static str],
     /// The files that roles may be held to write.
     pub files: &'static [&'static str],
     /// Makes the clerk of a run.
@@ -56,7 +58,7 @@ impl Office {
     pub fn of(flow: &Workflow) -> Option<&'static Office> {
         OFFICES.iter().find(|office| {
             let mut kinds = flow.stages.iter().map(|stage| &stage.kind);
-            kinds.any(|kind| matches!(kind, Kind::Read { name } if name == office.known_by))
+            kinds.any(|kind| matches!(kind, Kind::Errand(Errand::Read { name }) if name == office.known_by))
         })
     }
 }

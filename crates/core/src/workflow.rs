@@ -502,18 +502,8 @@ pub enum Kind {
         /// Makes one of it.
         synthesis: Option<String>,
     },
-    /// Commands that Windlass runs itself.
-    Checks {
-        /// Which.
-        names: Vec<String>,
-        /// A red test is what is wanted.
-        expect_fail: bool,
-    },
-    /// Looks at an artifact or a source.
-    Read {
-        /// The reader.
-        name: String,
-    },
+    /// Something that Windlass does itself.
+    Errand(Errand),
     /// Asks a person.
     Gate(Gate),
     /// Runs a child scope over its children.
@@ -523,7 +513,26 @@ pub enum Kind {
         /// The list to expand; without one only what moves `add`.
         from: Option<ListRef>,
     },
-    /// Something in the lane.
+    /// Routes by ordered cases.
+    Decide(Vec<(Option<Expr>, VerdictIx)>),
+}
+
+/// What Windlass does itself, without an agent and without a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Errand {
+    /// Runs commands on a clean checkout.
+    Checks {
+        /// Which.
+        names: Vec<String>,
+        /// A red test is what is wanted: `pass` and `fail` change places.
+        expect_fail: bool,
+    },
+    /// Looks at an artifact or a source.
+    Read {
+        /// The reader.
+        name: String,
+    },
+    /// Does something in the lane.
     Save {
         /// What.
         how: Save,
@@ -541,13 +550,11 @@ pub enum Kind {
         /// Artifacts that land with the code.
         keep: Vec<String>,
     },
-    /// Comments, reports, projections, notifications.
+    /// Tells people and systems: comments, reports, projections, notifications.
     Tell {
         /// Which.
         names: Vec<String>,
     },
-    /// Routes by ordered cases.
-    Decide(Vec<(Option<Expr>, VerdictIx)>),
 }
 
 impl Kind {
@@ -556,26 +563,43 @@ impl Kind {
         match self {
             Kind::Role { .. } => "role",
             Kind::Panel { .. } => "panel",
-            Kind::Checks { .. } => "checks",
-            Kind::Read { .. } => "read",
+            Kind::Errand(errand) => errand.name(),
             Kind::Gate(_) => "gate",
             Kind::Each { .. } => "each",
-            Kind::Save { .. } => "save",
-            Kind::Land { .. } => "land",
-            Kind::Tell { .. } => "tell",
             Kind::Decide(_) => "decide",
         }
+    }
+
+    /// Whether its verdict is evidence: somebody has looked at the work.
+    pub fn proves(&self) -> bool {
+        matches!(self, Kind::Role { .. } | Kind::Panel { .. } | Kind::Errand(Errand::Checks { .. }))
+    }
+
+    /// Whether it moves the target branch.
+    pub fn lands(&self) -> bool {
+        matches!(self, Kind::Errand(Errand::Land { .. }))
     }
 
     /// The mishaps that a stage of this kind can meet.
     pub fn mishaps(&self) -> &'static [Mishap] {
         match self {
             Kind::Role { .. } | Kind::Panel { .. } => &Mishap::ALL,
-            Kind::Read { .. } => &Mishap::ALL[..3],
-            Kind::Checks { .. } | Kind::Save { .. } | Kind::Land { .. } | Kind::Tell { .. } => {
-                &Mishap::ALL[..2]
-            }
+            Kind::Errand(Errand::Read { .. }) => &Mishap::ALL[..3],
+            Kind::Errand(_) => &Mishap::ALL[..2],
             Kind::Gate(_) | Kind::Each { .. } | Kind::Decide(_) => &[],
+        }
+    }
+}
+
+impl Errand {
+    /// Its word in the language.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Errand::Checks { .. } => "checks",
+            Errand::Read { .. } => "read",
+            Errand::Save { .. } => "save",
+            Errand::Land { .. } => "land",
+            Errand::Tell { .. } => "tell",
         }
     }
 }

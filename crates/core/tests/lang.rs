@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use windlass_core::lang::{Catalogue, Code, Diagnostic, load};
-use windlass_core::workflow::{Go, Kind, ScopeIx, Settled, Workflow};
+use windlass_core::workflow::{Errand, Go, Kind, ScopeIx, Settled, Workflow};
 
 const SOUND: &str = include_str!("data/sound.toml");
 
@@ -195,7 +195,7 @@ fn a_patch_and_a_rewind_count_as_edits() {
         .replace("needs = [\"look:clear\"]\n", "");
     let workflow = load(&rewind, &catalogue()).unwrap();
     let keep = workflow.stage(workflow.stage_named("keep").unwrap());
-    assert!(keep.edits && matches!(keep.kind, Kind::Save { .. }));
+    assert!(keep.edits && matches!(keep.kind, Kind::Errand(Errand::Save { .. })));
     assert!(keep.verdicts.iter().any(|verdict| {
         verdict.cases.iter().any(|case| case.take.go == Go::Leave(Settled::Skipped))
     }));

@@ -13,7 +13,7 @@ pub struct Books {
     /// The commit that each unit's lane started from; the run's own lane is the one without a unit.
     bases: BTreeMap<Option<String>, String>,
     /// Answers so far, by unit, part of it, and stage.
-    attempts: BTreeMap<Subject, Vec<Attempt>>,
+    attempts: BTreeMap<Spot, Vec<Attempt>>,
     /// What each check of a unit printed last.
     checks: BTreeMap<Option<String>, BTreeMap<String, Checked>>,
     /// What checks came to on a base, so that they are run there once.
@@ -61,7 +61,7 @@ pub struct Landed {
 }
 
 /// A unit, a part of it, and a stage.
-type Subject = (Option<String>, Option<String>, String);
+type Spot = (Option<String>, Option<String>, String);
 
 /// One answer of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -178,8 +178,8 @@ impl Books {
             remarks: remarks.clone(),
             stdout: stdout.clone(),
         };
-        let subject = (asked.unit.clone(), asked.task.clone(), asked.stage.clone());
-        self.attempts.entry(subject).or_default().push(attempt);
+        let spot = (asked.unit.clone(), asked.task.clone(), asked.stage.clone());
+        self.attempts.entry(spot).or_default().push(attempt);
     }
 
     /// The commit that a unit's lane started from.
@@ -190,8 +190,8 @@ impl Books {
     /// The answers that a stage has had for a unit. One that was lost is none: it is asked again as if for the first
     /// time.
     pub fn attempts(&self, unit: Option<&str>, task: Option<&str>, stage: &str) -> &[Attempt] {
-        let subject = (unit.map(str::to_owned), task.map(str::to_owned), stage.to_owned());
-        self.attempts.get(&subject).map_or(&[], Vec::as_slice)
+        let spot = (unit.map(str::to_owned), task.map(str::to_owned), stage.to_owned());
+        self.attempts.get(&spot).map_or(&[], Vec::as_slice)
     }
 
     /// Everything that was answered for a unit, by stage.

@@ -35,6 +35,10 @@ pub struct Exhibits<'a> {
 }
 
 impl Exhibits<'_> {
+    /// What every workflow can show, whoever its clerk is.
+    pub const ALWAYS: [&'static str; 6] =
+        ["attempts", "check-output", "output", "diff", "conflicts", "lane"];
+
     /// What is shown under a name; nothing if there is nothing.
     pub fn show(&self, name: &str, at: &Situation) -> Option<String> {
         let text = match name {

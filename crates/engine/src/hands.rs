@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use windlass_core::run::{Effect, EffectId, EffectKind, Run};
-use windlass_core::workflow::RunOutcome;
+use windlass_core::workflow::{Errand, RunOutcome};
 use windlass_journal::Journal;
 use windlass_repo::Oid;
 
 use crate::books::Books;
+use crate::commit_note::evidence;
 use crate::effect::{Job, perform, situation};
-use crate::evidence::evidence;
 use crate::gate::Reception;
 use crate::message::{Hands, Message, Trouble};
 use crate::shop::{Brake, Shop};
@@ -41,7 +41,7 @@ impl<'j> Workers<'j> {
             EffectKind::Invoke { role, .. } => self.artifacts(role, &effect, title.clone(), books),
             _ => Vec::new(),
         };
-        let lands = matches!(effect.kind, EffectKind::Land { .. });
+        let lands = matches!(effect.kind, EffectKind::Errand(Errand::Land { .. }));
         Job {
             id,
             turned: books

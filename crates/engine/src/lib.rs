@@ -5,7 +5,7 @@
 //! | what does the loop do? | `engine.rs`; what reaches it `message.rs`; its hands `hands.rs` |
 //! | what does each kind of effect do? | `effect/`; what all of them may use `shop.rs`, `setup.rs` |
 //! | what does the journal hold? | `entry.rs`; what the notes add up to `books.rs`; the time `clock.rs`, `date.rs` |
-//! | what is a person shown? | `gate.rs`; on a landed commit `evidence.rs` |
+//! | what is a person shown? | `gate.rs`; on a landed commit `commit_note.rs` |
 //! | what is an agent told? | `role.rs`, `prompt.rs` |
 //! | which commands check a project? | `detect.rs` |
 //! | what does a workflow keep besides? | `clerk.rs`; its papers in lanes `papers.rs` |
@@ -14,12 +14,12 @@
 pub mod books;
 pub mod clerk;
 pub mod clock;
+pub mod commit_note;
 pub mod date;
 pub mod detect;
 pub mod effect;
 mod engine;
 pub mod entry;
-pub mod evidence;
 pub mod exhibit;
 pub mod gate;
 pub mod hands;

@@ -11,7 +11,7 @@ use crate::skill::Skill;
 
 /// What stays the same for a role during a run.
 #[derive(Clone, Debug)]
-pub struct Standing<'a> {
+pub struct Brief<'a> {
     /// The role's name.
     pub name: &'a str,
     /// The role.
@@ -48,8 +48,8 @@ pub struct Task<'a> {
 }
 
 /// The part that stays the same.
-pub fn prefix(standing: &Standing<'_>) -> String {
-    let Standing { name, role, reporter, skills, identity, summary } = standing;
+pub fn prefix(brief: &Brief<'_>) -> String {
+    let Brief { name, role, reporter, skills, identity, summary } = brief;
     let schema = windlass_agents::schema(reporter);
     let mut guidance = String::new();
     for Skill { name, text } in skills {
@@ -74,8 +74,8 @@ pub fn prefix(standing: &Standing<'_>) -> String {
 }
 
 /// The whole prompt.
-pub fn prompt(standing: &Standing<'_>, task: &Task<'_>) -> String {
-    let mut text = prefix(standing);
+pub fn prompt(brief: &Brief<'_>, task: &Task<'_>) -> String {
+    let mut text = prefix(brief);
     text.push_str("# Now\n\n");
     text.push_str(&format!("Stage: {}\n", task.stage));
     let mut named = |what: &str, item: Option<(&str, &str)>| {
@@ -106,14 +106,14 @@ pub fn prompt(standing: &Standing<'_>, task: &Task<'_>) -> String {
 }
 
 /// Asks once more for an answer that could be read.
-pub fn repair(standing: &Standing<'_>, said: &str, why: &str) -> String {
-    let schema = windlass_agents::schema(standing.reporter);
+pub fn repair(brief: &Brief<'_>, said: &str, why: &str) -> String {
+    let schema = windlass_agents::schema(brief.reporter);
     let end = said.floor_char_boundary(said.len().saturating_sub(REPAIR_SHOWN));
     format!(
         "Your answer as {} could not be read: {why}. Do nothing further; only answer again, with one JSON object \
          that fits this schema and says what you said before:\n\n```json\n{schema}\n```\n\n\
          This is the end of what you said:\n\n{}\n",
-        standing.name,
+        brief.name,
         &said[end..]
     )
 }
@@ -127,10 +127,10 @@ mod tests {
 
     use super::*;
 
-    fn with<R>(act: impl FnOnce(&Standing<'_>) -> R) -> R {
+    fn with<R>(act: impl FnOnce(&Brief<'_>) -> R) -> R {
         let catalogue = Catalogue::parse("[role.worker]\nverdicts = ['done', 'failed']").unwrap();
         let role = Role::plain("worker", "writes the code");
-        act(&Standing {
+        act(&Brief {
             name: "worker",
             role: &role,
             reporter: &catalogue.roles["worker"],
@@ -142,13 +142,13 @@ mod tests {
 
     #[test]
     fn only_the_last_part_differs_between_invocations() {
-        with(|standing| {
+        with(|brief| {
             let one = prompt(
-                standing,
+                brief,
                 &Task { stage: "do", unit: Some(("a", "Greet")), attempt: 1, ..Task::default() },
             );
             let two = prompt(
-                standing,
+                brief,
                 &Task {
                     stage: "mend",
                     attempt: 3,
@@ -157,7 +157,7 @@ mod tests {
                     ..Task::default()
                 },
             );
-            let stable = prefix(standing);
+            let stable = prefix(brief);
             assert!(one.starts_with(&stable) && two.starts_with(&stable));
             assert!(stable.find("Your role").unwrap() < stable.find("# The project").unwrap());
             assert!(stable.find("# The project").unwrap() < stable.find("# The run").unwrap());
@@ -170,15 +170,13 @@ mod tests {
 
     #[test]
     fn a_role_is_told_its_own_guidance_and_tools() {
-        with(|standing| {
-            assert!(
-                !prefix(standing).contains("Guidance") && !prefix(standing).contains("may use")
-            );
+        with(|brief| {
+            assert!(!prefix(brief).contains("Guidance") && !prefix(brief).contains("may use"));
             let skill = Skill::parse("house-style", "", "Short words.");
-            let mut role = standing.role.clone();
+            let mut role = brief.role.clone();
             role.tools = vec!["read".into(), "run".into()];
-            let standing = Standing { role: &role, skills: vec![&skill], ..standing.clone() };
-            let text = prefix(&standing);
+            let brief = Brief { role: &role, skills: vec![&skill], ..brief.clone() };
+            let text = prefix(&brief);
             assert!(text.contains("## Guidance: house-style\n\nShort words.\n"), "{text}");
             assert!(text.contains("What you may use: read, run. Nothing else."), "{text}");
         });
@@ -186,9 +184,9 @@ mod tests {
 
     #[test]
     fn a_repair_shows_the_end_of_what_was_said() {
-        with(|standing| {
+        with(|brief| {
             let said = format!("{}é the end", "x".repeat(20_000));
-            let text = repair(standing, &said, "it gave no verdict");
+            let text = repair(brief, &said, "it gave no verdict");
             assert!(text.contains("é the end") && text.contains("it gave no verdict"));
             assert!(text.len() < 10_000);
         });

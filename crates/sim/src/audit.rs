@@ -14,8 +14,8 @@ use windlass_core::{
     },
     value::Value,
     workflow::{
-        Kind, ListRef, Need, Order, RunOutcome, ScopeIx, Settled, Stage, StageIx, VerdictIx,
-        Workflow,
+        Errand, Kind, ListRef, Need, Order, RunOutcome, ScopeIx, Settled, Stage, StageIx,
+        VerdictIx, Workflow,
     },
 };
 
@@ -150,6 +150,7 @@ impl<'a> Auditor<'a> {
         Ok(())
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm for each event, and nothing else")]
     fn event(&mut self, before: &Run, event: &Event, after: &Run) -> Check {
         match event {
             Event::Started(_) => self.open(FrameId(0), ScopeIx::INTAKE, None),
@@ -444,16 +445,14 @@ impl<'a> Auditor<'a> {
             let giver = &self.flow.stage(need.stage).name;
             hold!(met, "nothing lands without its evidence", "{} without {giver}", stage.name);
         }
-        if matches!(stage.kind, Kind::Land { .. }) {
+        if stage.kind.lands() {
             let landings = match self.lane(book) {
                 Some(at) => self.units.get(at).map_or(0, |unit| unit.landings),
                 None => self.run_landings,
             };
             hold!(landings == 0, "a unit lands at most once", "{}", stage.name);
-            let busy = self
-                .flights
-                .values()
-                .any(|flight| matches!(self.flow.stage(flight.stage).kind, Kind::Land { .. }));
+            let busy =
+                self.flights.values().any(|flight| self.flow.stage(flight.stage).kind.lands());
             hold!(!busy, "one landing at a time", "{}", stage.name);
         }
         let stage = book.stage.unwrap_or(StageIx(0));
@@ -463,14 +462,14 @@ impl<'a> Auditor<'a> {
         self.lanes(before)
     }
 
-    fn proved(&self, book: &FrameBook, need: &windlass_core::workflow::Need) -> bool {
+    fn proved(&self, book: &FrameBook, need: &Need) -> bool {
         let Some((verdict, then)) = book.evidence.get(&need.stage) else { return false };
         let will_do = verdict.is_none_or(|verdict| need.verdicts.contains(&verdict));
         let now = self.subject(book);
         let bound = match (&self.flow.stage(need.stage).kind, then, now) {
             (_, None, None) => true,
             (_, None, Some(_)) | (_, Some(_), None) => false,
-            (Kind::Checks { .. }, Some(then), Some(now)) => then.tree == now.tree,
+            (Kind::Errand(Errand::Checks { .. }), Some(then), Some(now)) => then.tree == now.tree,
             (_, Some(then), Some(now)) => then.change == now.change,
         };
         will_do && bound
@@ -513,7 +512,7 @@ impl<'a> Auditor<'a> {
         }
         let unit =
             (book.scope == ScopeIx::UNIT || book.scope.is_child()).then_some(book.unit).flatten();
-        let land = matches!(stage.kind, Kind::Land { .. });
+        let land = stage.kind.lands();
         if land && said("landed") {
             let landings = match unit.and_then(|at| self.units.get_mut(at)) {
                 Some(unit) => &mut unit.landings,
@@ -601,8 +600,7 @@ impl<'a> Auditor<'a> {
         let subject = self.subject(book).cloned();
         let (scope, unit) = (book.scope, book.unit);
         let stage = self.flow.stage(moved.stage);
-        let proves =
-            matches!(stage.kind, Kind::Role { .. } | Kind::Panel { .. } | Kind::Checks { .. });
+        let proves = stage.kind.proves();
         let mut taken = Vec::new();
         if let Some(book) = self.frames.get_mut(&moved.frame) {
             if proves && moved.verdict.is_some() && !std::mem::take(&mut book.upheld) {

@@ -11,7 +11,7 @@ use windlass_core::{
         Run, Stamp, Standing, Start, Subject, UnitStatus, Usage, Wish, decide, start,
     },
     value::Value,
-    workflow::{Kind, Mishap, StageIx, Workflow},
+    workflow::{Mishap, StageIx, Workflow},
 };
 
 use crate::audit::Auditor;
@@ -162,8 +162,8 @@ impl<'a> Walk<'a> {
         let declared = self.flow.stage(effect.stage);
         let mishap = Mishap::ALL.into_iter().find(|mishap| mishap.name() == saying.verdict);
         let said = |word: &str| saying.verdict == word;
-        let changes = declared.edits
-            || (matches!(declared.kind, Kind::Land { .. }) && (said("moved") || said("conflict")));
+        let changes =
+            declared.edits || (declared.kind.lands() && (said("moved") || said("conflict")));
         let subject = if changes {
             self.made += 1;
             let kept = effect.subject.as_ref().filter(|_| said("moved")).map(|s| s.change.clone());

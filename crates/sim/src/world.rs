@@ -12,7 +12,7 @@ use windlass_core::{
         Subject, Usage,
     },
     value::{Type, Value},
-    workflow::{FactIx, Kind, List, Owner, Save, Stage, StageIx, Workflow},
+    workflow::{Errand, FactIx, Kind, List, Owner, Save, Stage, StageIx, Workflow},
 };
 
 use crate::choice::Choices;
@@ -177,7 +177,10 @@ impl<'a> World<'a> {
     ) -> Option<Subject> {
         let said = |word: &str| matches!(ended, Ended::Verdict(v) if v.as_ref() == word);
         let old = effect.subject.clone();
-        let rewinds = matches!(stage.kind, Kind::Save { how: Save::Rewind | Save::Patch, .. });
+        let rewinds = matches!(
+            stage.kind,
+            Kind::Errand(Errand::Save { how: Save::Rewind | Save::Patch, .. })
+        );
         if stage.edits || rewinds {
             return match choices.below(10) {
                 0..=7 => Some(self.fresh(None)),
@@ -185,7 +188,7 @@ impl<'a> World<'a> {
                 _ => None,
             };
         }
-        if matches!(stage.kind, Kind::Land { .. }) {
+        if stage.kind.lands() {
             return match (said("moved"), said("conflict")) {
                 (true, _) => Some(self.fresh(old.map(|old| old.change))),
                 (_, true) => (!choices.percent(20)).then(|| self.fresh(None)),

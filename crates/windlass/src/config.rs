@@ -48,7 +48,7 @@ pub struct Config {
 
 /// A check's command.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a check is its command, or `false`")]
 pub enum CheckConfig {
     /// This one.
     Command(String),
@@ -382,6 +382,7 @@ answer = "yes"
         assert!(role.contains("no agent here") && role.ends_with("did you mean `mine`?"), "{role}");
         assert!(told("[agents.x]\nkind='command'\ncommand=[]").contains("empty command"));
         assert!(told("[checks]\ntest = true").contains("give its command"));
+        assert!(told("[checks]\ntest = 3").contains("its command, or `false`"));
         assert!(told("[lanes]\ncopy = ['../secret']").contains("leads out"));
         assert!(told("[lanes]\ncopy = ['/etc/passwd']").contains("leads out"));
         assert!(told("[budget]\nrun = { dollars = 0 }").contains("more than 0"));

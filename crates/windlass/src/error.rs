@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use windlass_core::lang::Diagnostic;
 
 use crate::builtin;
+use crate::document::{Document, Origin};
 use crate::exit::Exit;
-use crate::source::{Origin, Source};
 
 /// Why a verb could not do its work.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct Error {
 /// What is wrong with a definition.
 #[derive(Debug)]
 pub struct Mistakes {
-    pub file: Source,
+    pub file: Document,
     pub found: Vec<Diagnostic>,
 }
 
@@ -129,7 +129,7 @@ impl Error {
     }
 
     /// A definition or a catalogue with mistakes.
-    pub fn unsound(file: Source, found: Vec<Diagnostic>) -> Self {
+    pub fn unsound(file: Document, found: Vec<Diagnostic>) -> Self {
         let what = format!("{} is not sound", file.name);
         let error = match file.from {
             Origin::File => Self::new(Exit::Failed, what),

@@ -5,6 +5,7 @@ mod builtin;
 mod cli;
 mod commands;
 mod config;
+mod document;
 mod error;
 mod exit;
 mod face;
@@ -17,7 +18,7 @@ mod render;
 mod replay;
 mod report;
 mod request;
-mod source;
+
 mod story;
 mod suggest;
 mod under_way;

@@ -11,9 +11,10 @@ use windlass_agents::{Agent, Here, Missing};
 use windlass_clerks::Office;
 use windlass_core::lang::Catalogue;
 use windlass_core::run::Run;
-use windlass_core::workflow::{InputIx, Kind, Workflow};
+use windlass_core::workflow::{Errand, InputIx, Kind, Workflow};
 use windlass_engine::books::Books;
 use windlass_engine::clerk::Clerk;
+use windlass_engine::exhibit::Exhibits;
 use windlass_engine::mask::Mask;
 use windlass_engine::message::Message;
 use windlass_engine::setup::Setup;
@@ -158,30 +159,46 @@ impl Prepared {
         if names.is_empty() { "none: everything is skipped".to_owned() } else { names.join(", ") }
     }
 
-    /// What the configuration names and the workflow does not, but for a slip of the pen.
+    /// What somebody named and nobody will ever look at: slips of the pen in the configuration, checks that no stage
+    /// runs, exhibits that nobody can show.
     pub fn slips(&self, flow: &Workflow) -> Vec<String> {
-        let usual = ["setup", "build", "test", "lint", "type-check"];
-        let checks = flow.stages.iter().flat_map(|stage| match &stage.kind {
-            Kind::Checks { names, .. } => names.as_slice(),
-            _ => &[],
-        });
-        let checks: Vec<&str> = checks.map(String::as_str).chain(usual).collect();
+        let config = &self.config;
         let players: Vec<&str> =
             flow.roles.keys().map(String::as_str).chain([Setup::ANY]).collect();
-        let slip = |table: &str, name: &str, known: &[&str]| {
-            if known.contains(&name) {
-                return None;
-            }
-            let near = suggest::nearest(name, known.iter().copied())?;
-            Some(format!(
-                "windlass.toml: `{}` uses no `{name}` of [{table}]; did you mean `{near}`?",
-                flow.name
-            ))
+        let near = |name: &str| suggest::nearest(name, players.iter().copied());
+        let idle = |table: &str, name: &str, near: Option<&str>| {
+            let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            format!("windlass.toml: `{}` uses no `{name}` of [{table}]{near}", flow.name)
         };
-        let roles = self.config.roles.keys().filter_map(|name| slip("roles", name, &players));
-        let checks = self.config.checks.keys().filter_map(|name| slip("checks", name, &checks));
-        let skills = self.config.skills.keys().filter_map(|name| slip("skills", name, &players));
-        roles.chain(checks).chain(skills).collect()
+        // Roles and guidance may well be another workflow's.
+        let of_roles = |table: &'static str, name: &str| {
+            if players.contains(&name) { None } else { Some(idle(table, name, Some(near(name)?))) }
+        };
+        let roles = config.roles.keys().filter_map(|name| of_roles("roles", name));
+        let skills = config.skills.keys().filter_map(|name| of_roles("skills", name));
+        let run = run_checks(flow);
+        let checks = config.checks.keys().filter(|name| !run.contains(&name.as_str()));
+        let checks =
+            checks.map(|name| idle("checks", name, suggest::nearest(name, run.iter().copied())));
+        roles.chain(checks).chain(skills).chain(self.unseen(flow)).collect()
+    }
+
+    /// Exhibits that a stage or a role of the project's own names and nobody can show.
+    fn unseen(&self, flow: &Workflow) -> Vec<String> {
+        let of_clerk = Office::of(flow).map_or(&[][..], |office| office.shows);
+        let known: Vec<&str> = Exhibits::ALWAYS.iter().chain(of_clerk).copied().collect();
+        let stages = flow.stages.iter().map(|it| (format!("the stage `{}`", it.name), &it.sees));
+        let own = flow.roles.keys().filter(|role| self.roles.own.contains(*role));
+        let roles = own.filter_map(|role| Some((role, self.roles.all.get(role)?)));
+        let roles = roles.map(|(name, role)| (format!("the role `{name}`"), &role.sees));
+        let mut unseen = Vec::new();
+        for (who, sees) in stages.chain(roles) {
+            for name in sees.iter().filter(|name| !known.contains(&name.as_str())) {
+                let can = known.join(", ");
+                unseen.push(format!("{who} sees `{name}`, which nobody can show; there are {can}"));
+            }
+        }
+        unseen
     }
 
     /// Whether a workflow can be done with this: every role has somebody to play it, every source somebody to read it.
@@ -189,7 +206,7 @@ impl Prepared {
     pub fn suffices(&self, flow: &Workflow) -> Result<(), Error> {
         let office = Office::of(flow);
         for stage in &flow.stages {
-            if let Kind::Read { name } = &stage.kind
+            if let Kind::Errand(Errand::Read { name }) = &stage.kind
                 && !READERS.iter().any(|(own, _)| own == name)
                 && !office.is_some_and(|office| office.readers.contains(&name.as_str()))
             {
@@ -262,6 +279,16 @@ impl Prepared {
         };
         Ok(Shop::open(tools, run, books)?)
     }
+}
+
+/// The checks that a workflow runs, and those that are part of others.
+fn run_checks(flow: &Workflow) -> Vec<&str> {
+    let usual = ["setup", "build", "test", "lint", "type-check"];
+    let named = flow.stages.iter().flat_map(|stage| match &stage.kind {
+        Kind::Errand(Errand::Checks { names, .. }) => names.as_slice(),
+        _ => &[],
+    });
+    named.map(String::as_str).chain(usual).collect()
 }
 
 /// What a run is for: the same for everybody who is asked.

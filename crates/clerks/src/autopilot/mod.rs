@@ -30,6 +30,7 @@ use crate::{Desk, Office, finding};
 pub(crate) const OFFICE: Office = Office {
     known_by: "autopilot-session",
     readers: &read::READERS,
+    shows: &show::SHOWS,
     files: &["plan", "handoff.json"],
     open: |desk| Arc::new(Autopilot::new(desk)),
 };

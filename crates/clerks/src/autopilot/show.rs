@@ -13,6 +13,24 @@ use crate::memory::{failures, learnings};
 /// So much of a text is shown: its beginning, or of what grows at its end, the end.
 const SHOWN_BYTES: usize = 24 * 1024;
 
+/// What it can show.
+pub(super) const SHOWS: [&str; 14] = [
+    "session",
+    "spec",
+    "phase",
+    "plan",
+    "skeleton",
+    "task",
+    "handoff.json",
+    "learnings",
+    "failures",
+    "roadmap",
+    "findings",
+    "answers",
+    "phases",
+    "question",
+];
+
 impl Autopilot {
     pub(super) fn shown(&self, name: &str, at: &Situation) -> Option<String> {
         match name {

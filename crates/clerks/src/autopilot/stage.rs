@@ -46,6 +46,7 @@ stages! {
 mod tests {
     use windlass_core::lang::{Catalogue, load};
     use windlass_core::workflow::{Kind, Workflow};
+    use windlass_engine::exhibit::Exhibits;
 
     use super::super::session::{MAX_ATTEMPTS, TASK_THRESHOLD};
     use super::*;
@@ -76,5 +77,15 @@ mod tests {
         let attempts = flow.counters.iter().find(|counter| counter.name == "attempts").unwrap();
         let text = format!("{:?}", attempts.max);
         assert!(text.contains(&format!("Number({MAX_ATTEMPTS})")), "{text}");
+    }
+
+    #[test]
+    fn what_stages_see_can_be_shown() {
+        let shown = super::super::OFFICE.shows;
+        let known = |name: &str| Exhibits::ALWAYS.contains(&name) || shown.contains(&name);
+        for stage in autopilot().stages {
+            let unknown: Vec<&String> = stage.sees.iter().filter(|name| !known(name)).collect();
+            assert!(unknown.is_empty(), "{}: {unknown:?}", stage.name);
+        }
     }
 }

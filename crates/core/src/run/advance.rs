@@ -47,13 +47,7 @@ impl Run {
                 expand(frame, *scope, from.as_ref());
                 Position::Pending
             }
-            Kind::Role { .. }
-            | Kind::Panel { .. }
-            | Kind::Checks { .. }
-            | Kind::Read { .. }
-            | Kind::Save { .. }
-            | Kind::Land { .. }
-            | Kind::Tell { .. } => {
+            Kind::Role { .. } | Kind::Panel { .. } | Kind::Errand(_) => {
                 frame.work.slots = vec![Slot::Idle; slots_in(stage, frame.work.phase)];
                 Position::Working
             }
@@ -121,7 +115,7 @@ impl Run {
         let subject = self.subject_of(frame).cloned();
         let kind = self.stage_at(frame).map(|stage| &stage.kind);
         let invocation = matches!(kind, Some(Kind::Role { .. } | Kind::Panel { .. }));
-        if matches!(kind, Some(Kind::Land { .. })) {
+        if kind.is_some_and(Kind::lands) {
             self.landing = Some(effect);
         }
         if let Some(frame) = self.frame_mut(id) {
@@ -203,7 +197,7 @@ impl Run {
     /// What the lane holds after an effect.
     fn note_subject(&mut self, kind: &Kind, edits: bool, flight: &Flight, ending: &Ending) {
         let said = |word: &str| matches!(&ending.ended, Ended::Verdict(v) if v.as_ref() == word);
-        let land = matches!(kind, Kind::Land { .. });
+        let land = kind.lands();
         if land && said("landed") {
             match flight.unit.and_then(|unit| self.unit_mut(unit)) {
                 Some(unit) => {
@@ -288,8 +282,7 @@ impl Run {
     ) {
         let Some(frame) = self.frame(id) else { return };
         let stage = self.flow.stage(ix);
-        let proves =
-            matches!(stage.kind, Kind::Role { .. } | Kind::Panel { .. } | Kind::Checks { .. });
+        let proves = stage.kind.proves();
         let subject = looked_at.or_else(|| self.subject_of(frame).cloned());
         let subject = if stage.edits { self.subject_of(frame).cloned() } else { subject };
         let Some(frame) = self.frame_mut(id) else { return };

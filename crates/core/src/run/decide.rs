@@ -215,7 +215,7 @@ fn verdict_fault(
     if !known {
         return Some((Mishap::Unknown, format!("{name:?} is not a verdict of this stage")));
     }
-    let looks = matches!(stage.kind, Kind::Role { .. } | Kind::Panel { .. } | Kind::Checks { .. });
+    let looks = stage.kind.proves();
     if looks && !stage.edits && wanted.is_some() && report.subject.as_ref() != wanted {
         return Some((Mishap::Unknown, "it looked at something else than was wanted".into()));
     }
@@ -414,7 +414,7 @@ fn overrule(
     let (id, ix) = locate(run, target, name)?;
     let stage = run.flow.stage(ix);
     let not_here = |why| Refused::StageNotHere { stage: name.to_owned(), why };
-    if !matches!(stage.kind, Kind::Role { .. } | Kind::Panel { .. } | Kind::Checks { .. }) {
+    if !stage.kind.proves() {
         return Err(not_here("only the verdict of a role, a panel or checks can be overridden"));
     }
     if run.frame(id).is_none_or(|frame| !frame.runs.contains_key(&ix)) {

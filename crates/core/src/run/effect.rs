@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     value::Value,
-    workflow::{Kind, Land, Save, ScopeIx, StageIx},
+    workflow::{Errand, Kind, ScopeIx, StageIx},
 };
 
 /// Something that should be under way, with everything the shell needs to know to do it.
@@ -64,41 +64,8 @@ pub enum EffectKind {
         /// Whether it may change files.
         edits: bool,
     },
-    /// Run commands on a clean checkout of the subject.
-    Check {
-        /// Which.
-        names: Vec<String>,
-        /// A red test is what is wanted: `pass` and `fail` change places.
-        expect_fail: bool,
-    },
-    /// Look at an artifact or a source.
-    Read {
-        /// The reader.
-        name: String,
-    },
-    /// Do something in the lane.
-    Save {
-        /// What.
-        how: Save,
-        /// The commit's subject.
-        label: Option<String>,
-        /// The commit's trailers.
-        trailers: Vec<String>,
-        /// The stage whose patch to apply.
-        from: Option<StageIx>,
-    },
-    /// Move the target branch.
-    Land {
-        /// How.
-        how: Land,
-        /// Artifacts that land with the code.
-        keep: Vec<String>,
-    },
-    /// Tell people and systems.
-    Tell {
-        /// Which.
-        names: Vec<String>,
-    },
+    /// Do something without an agent.
+    Errand(Errand),
 }
 
 impl EffectKind {
@@ -106,11 +73,7 @@ impl EffectKind {
     pub fn name(&self) -> &'static str {
         match self {
             EffectKind::Invoke { .. } => "role",
-            EffectKind::Check { .. } => "checks",
-            EffectKind::Read { .. } => "read",
-            EffectKind::Save { .. } => "save",
-            EffectKind::Land { .. } => "land",
-            EffectKind::Tell { .. } => "tell",
+            EffectKind::Errand(errand) => errand.name(),
         }
     }
 }
@@ -191,18 +154,15 @@ impl Run {
                 let role = role_of(stage, phase, usize::from(flight.slot))?;
                 invoke(role, Some((phase, flight.slot)))
             }
-            Kind::Checks { names, expect_fail } => {
-                EffectKind::Check { names: names.clone(), expect_fail: *expect_fail }
+            Kind::Errand(Errand::Save { how, label, trailers, from }) => {
+                EffectKind::Errand(Errand::Save {
+                    how: *how,
+                    label: label.as_ref().map(|label| fill(self, frame, label)),
+                    trailers: trailers.iter().map(|trailer| fill(self, frame, trailer)).collect(),
+                    from: *from,
+                })
             }
-            Kind::Read { name } => EffectKind::Read { name: name.clone() },
-            Kind::Save { how, label, trailers, from } => EffectKind::Save {
-                how: *how,
-                label: label.as_ref().map(|label| fill(self, frame, label)),
-                trailers: trailers.iter().map(|trailer| fill(self, frame, trailer)).collect(),
-                from: *from,
-            },
-            Kind::Land { how, keep } => EffectKind::Land { how: *how, keep: keep.clone() },
-            Kind::Tell { names } => EffectKind::Tell { names: names.clone() },
+            Kind::Errand(errand) => EffectKind::Errand(errand.clone()),
             Kind::Gate(_) | Kind::Each { .. } | Kind::Decide(_) => return None,
         };
         Some(Effect {

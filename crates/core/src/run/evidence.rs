@@ -5,7 +5,7 @@ use super::{
     scene::Scene,
     state::{Evidence, Frame, Run},
 };
-use crate::workflow::{Kind, Need, Stage, StageIx, VerdictIx};
+use crate::workflow::{Errand, Kind, Need, Stage, StageIx, VerdictIx};
 
 impl Run {
     /// The first of a stage's needs that is not met.
@@ -49,15 +49,12 @@ impl Run {
 fn still_holds(kind: &Kind, evidence: &Evidence, now: Option<&Subject>) -> bool {
     match (&evidence.subject, now) {
         (Some(then), Some(now)) => match kind {
-            Kind::Checks { .. } => then.tree == now.tree,
+            Kind::Errand(Errand::Checks { .. }) => then.tree == now.tree,
             Kind::Role { .. }
             | Kind::Panel { .. }
-            | Kind::Read { .. }
+            | Kind::Errand(_)
             | Kind::Gate(_)
             | Kind::Each { .. }
-            | Kind::Save { .. }
-            | Kind::Land { .. }
-            | Kind::Tell { .. }
             | Kind::Decide(_) => then.change == now.change,
         },
         (None, None) => true,
@@ -75,7 +72,7 @@ mod tests {
 
     #[test]
     fn checks_are_bound_to_the_tree_and_review_to_the_change() {
-        let checks = Kind::Checks { names: vec![], expect_fail: false };
+        let checks = Kind::Errand(Errand::Checks { names: vec![], expect_fail: false });
         let review = Kind::Role { role: "reviewer".into(), agents: vec![] };
         let evidence = Evidence { verdict: None, subject: Some(subject("t1", "c1")) };
         let holds = |kind, tree, change| still_holds(kind, &evidence, Some(&subject(tree, change)));

@@ -64,6 +64,7 @@ impl Run {
     }
 
     /// Applies an event.
+    #[expect(clippy::too_many_lines, reason = "one arm for each event, and nothing else")]
     pub fn evolve(&mut self, recorded: &Recorded) {
         self.seq = recorded.seq + 1;
         self.now.mono_ms = self.now.mono_ms.max(recorded.at.mono_ms);

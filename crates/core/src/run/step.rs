@@ -44,13 +44,7 @@ fn step_frame(run: &Run, id: FrameId) -> Option<Event> {
                 }
                 Kind::Gate(gate) => Some(ask(run, id, frame, ix, gate)),
                 Kind::Each { scope, .. } => Some(next_child(run, id, frame, ix, *scope)),
-                Kind::Role { .. }
-                | Kind::Panel { .. }
-                | Kind::Checks { .. }
-                | Kind::Read { .. }
-                | Kind::Save { .. }
-                | Kind::Land { .. }
-                | Kind::Tell { .. } => None,
+                Kind::Role { .. } | Kind::Panel { .. } | Kind::Errand(_) => None,
             }
         }
         Position::Judged(verdict) => {
@@ -224,7 +218,7 @@ fn dispatch(run: &Run, id: FrameId) -> Option<Event> {
     if let Some(why) = forbidden(run, frame, stage) {
         return Some(Event::Held { frame: id, why });
     }
-    if matches!(stage.kind, Kind::Land { .. }) && run.landing.is_some() {
+    if stage.kind.lands() && run.landing.is_some() {
         return None;
     }
     let role = role_of(stage, frame.work.phase, slot);
@@ -255,7 +249,7 @@ fn has_more_under_way(frame: &Frame) -> bool {
 }
 
 fn forbidden(run: &Run, frame: &Frame, stage: &Stage) -> Option<Why> {
-    if matches!(stage.kind, Kind::Land { .. }) {
+    if stage.kind.lands() {
         let landed = match run.lane_unit(frame).and_then(|unit| run.unit(unit)) {
             Some(unit) => unit.landed,
             None => run.landed,
@@ -276,14 +270,7 @@ pub(super) fn role_of(stage: &Stage, phase: PanelPhase, slot: usize) -> Option<&
             PanelPhase::Critique => critique.as_deref(),
             PanelPhase::Synthesise => synthesis.as_deref(),
         },
-        Kind::Checks { .. }
-        | Kind::Read { .. }
-        | Kind::Gate(_)
-        | Kind::Each { .. }
-        | Kind::Save { .. }
-        | Kind::Land { .. }
-        | Kind::Tell { .. }
-        | Kind::Decide(_) => None,
+        Kind::Errand(_) | Kind::Gate(_) | Kind::Each { .. } | Kind::Decide(_) => None,
     }
 }
 
@@ -293,7 +280,7 @@ fn deadline(run: &Run, frame: &Frame, stage: &Stage) -> Option<u64> {
     let caps = &run.settings.caps;
     let now = run.now.mono_ms;
     let invocation = matches!(stage.kind, Kind::Role { .. } | Kind::Panel { .. });
-    if matches!(stage.kind, Kind::Land { .. }) {
+    if stage.kind.lands() {
         return None;
     }
     let unit_left = run

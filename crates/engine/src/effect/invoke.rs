@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use windlass_agents::{Agent, Answer, Ask, Came, Output as Heard, Program, Stopped as Ended};
+use windlass_agents::{Agent, Answer, Ask, Came, Fate, Heard, Program};
 use windlass_core::lang::Reporter;
 use windlass_core::run::{Report, Usage};
 use windlass_core::workflow::Mishap;
@@ -16,7 +16,7 @@ use crate::clerk::Said;
 use crate::entry::{Answered, Invocation, Note};
 use crate::message::{Done, Paper, Trouble};
 use crate::papers;
-use crate::prompt::{self, Standing, Task};
+use crate::prompt::{self, Brief, Task};
 use crate::role::Role;
 use crate::shop::{Brake, Shop, Stopped, when};
 
@@ -67,12 +67,12 @@ pub(super) fn invoke(
     visit.put_back()?;
     papers::put(&lane.work, &shop.clerk.papers())?;
     papers::make_room(&lane.work, visit.writes.iter().map(|(_, path)| path.as_str()))?;
-    let standing = visit.standing();
-    let text = shop.setup.mask.text(&prompt::prompt(&standing, &visit.task()));
+    let brief = visit.brief();
+    let text = shop.setup.mask.text(&prompt::prompt(&brief, &visit.task()));
     // That the agent is wanted, and what it may cost, is on record already; what it is asked goes there meanwhile.
     let asked = Note::Asked(visit.asked(agent_name, &text));
     shop.post(Paper { notes: vec![asked], blobs: vec![text.clone().into_bytes()] });
-    let heard = match visit.hear(&*agent, &standing, &text)? {
+    let heard = match visit.hear(&*agent, &brief, &text)? {
         Ok(heard) => heard,
         Err(stopped) => return Ok(Err(stopped)),
     };
@@ -134,9 +134,9 @@ fn plus(one: Usage, other: Usage) -> Usage {
 
 impl<'a> Visit<'a> {
     /// What is the same for every invocation of the role.
-    fn standing(&self) -> Standing<'a> {
+    fn brief(&self) -> Brief<'a> {
         let setup = &self.shop.setup;
-        Standing {
+        Brief {
             name: self.role,
             role: self.played,
             reporter: self.reporter,
@@ -179,7 +179,7 @@ impl<'a> Visit<'a> {
     fn hear(
         &self,
         agent: &dyn Agent,
-        standing: &Standing<'_>,
+        brief: &Brief<'_>,
         prompt: &str,
     ) -> Result<Result<HeardOf, Stopped>, Trouble> {
         let heard = match self.ask(agent, prompt)? {
@@ -188,7 +188,7 @@ impl<'a> Visit<'a> {
         };
         let why = heard.answer.remarks.join("; ");
         let said = String::from_utf8_lossy(&heard.stdout).into_owned();
-        let again = self.ask(agent, &prompt::repair(standing, &said, &why))?;
+        let again = self.ask(agent, &prompt::repair(brief, &said, &why))?;
         Ok(again.map(|again| heard.repaired(again)))
     }
 
@@ -215,7 +215,7 @@ impl<'a> Visit<'a> {
         let mask = &self.shop.setup.mask;
         let stdout = mask.bytes(finished.stdout.text()?);
         let stderr = mask.bytes(finished.stderr.text()?);
-        let mut answer = agent.answer(&ask, &Heard { stopped: ended(&finished), stdout: &stdout });
+        let mut answer = agent.answer(&ask, &Heard { fate: fate(&finished), stdout: &stdout });
         if let Came::Verdict(verdict) = &answer.came {
             let text = &String::from_utf8_lossy(&stdout);
             let (facts, lists) = (&mut answer.facts, &mut answer.lists);
@@ -392,12 +392,12 @@ fn snapshot_remarks(snapshot: &Snapshot) -> Vec<String> {
     nested.chain(left_out).collect()
 }
 
-fn ended(finished: &Finished) -> Ended {
+fn fate(finished: &Finished) -> Fate {
     match finished.ending {
-        Ending::Exited(code) => Ended::Exited(code),
-        Ending::Signalled(signal) => Ended::Signalled(signal),
-        Ending::TimedOut(_) => Ended::TimedOut,
-        Ending::Stopped => Ended::TimedOut,
+        Ending::Exited(code) => Fate::Exited(code),
+        Ending::Signalled(signal) => Fate::Signalled(signal),
+        Ending::TimedOut(_) => Fate::TimedOut,
+        Ending::Stopped => Fate::TimedOut,
     }
 }
 

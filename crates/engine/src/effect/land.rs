@@ -17,24 +17,7 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
     if let Some((came, tip)) = &job.turned {
         return rebuilt(shop, job, came, tip).map(Ok);
     }
-    let at = when(job.effect.since);
-    let lane = shop.lane(job.effect.lane, job.unit(), base, at)?;
-    let tree = Oid::parse(&checked.tree).map_err(|_| Trouble::defect("a tree that is none"))?;
-    // The base is the one on record, not the lane's: a lane that was rebuilt just before a crash must not pass for
-    // one that was checked there.
-    let request = Request {
-        run: shop.run.clone(),
-        branch: shop.setup.target.clone(),
-        target: Target::There,
-        how: how_in_git(how),
-        base: base.clone(),
-        head: shop.store.head(&lane)?,
-        tree,
-        picks: Vec::new(),
-        message: save::message(None, job, &[]),
-        author: shop.setup.author.clone(),
-        when: at,
-    };
+    let request = request(shop, job, how, base, &checked.tree)?;
     let branch = shop.setup.target.to_string();
     let landed = |commit: Oid, waiting: Option<(String, String)>| {
         let (effect, unit) = (job.id, job.unit_owned());
@@ -66,7 +49,7 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
     if let (Landing::Landed { commit, .. } | Landing::Waiting { commit, .. }, Some(evidence)) =
         (&landing, &job.evidence)
     {
-        shop.store.note(commit, evidence, at)?;
+        shop.store.note(commit, evidence, request.when)?;
     }
     match landing {
         Landing::Nothing => {
@@ -79,6 +62,27 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
         Landing::Moved { tip, .. } => turned_away(shop, job, "moved", &tip),
         Landing::Conflict { tip, .. } => turned_away(shop, job, "conflict", &tip),
     }
+}
+
+/// What is asked of git.
+fn request(shop: &Shop, job: &Job, how: Land, base: &Oid, tree: &str) -> Result<Request, Trouble> {
+    let at = when(job.effect.since);
+    let lane = shop.lane(job.effect.lane, job.unit(), base, at)?;
+    Ok(Request {
+        run: shop.run.clone(),
+        branch: shop.setup.target.clone(),
+        target: Target::There,
+        how: how_in_git(how),
+        // The one on record, not the lane's: a lane that was rebuilt just before a crash must not pass for one that was
+        // checked there.
+        base: base.clone(),
+        head: shop.store.head(&lane)?,
+        tree: Oid::parse(tree).map_err(|_| Trouble::defect("a tree that is none"))?,
+        picks: Vec::new(),
+        message: save::message(None, job, &[]),
+        author: shop.setup.author.clone(),
+        when: at,
+    })
 }
 
 /// What a person should know about a landing that is none.

@@ -17,6 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use windlass_core::run::{Effect, EffectId, EffectKind, Ended, Report, Subject, Usage};
+use windlass_core::workflow::Errand;
 use windlass_repo::Oid;
 
 use crate::clerk::Situation;
@@ -63,13 +64,7 @@ pub type Outcome = Result<Result<Done, Stopped>, Trouble>;
 
 /// Does it.
 pub fn perform(shop: &Shop, mut job: Job, brake: &Brake) -> Outcome {
-    let lane = match job.effect.kind {
-        EffectKind::Read { .. } | EffectKind::Tell { .. } => InLane::Not,
-        EffectKind::Invoke { edits: false, .. } | EffectKind::Check { .. } => InLane::Looks,
-        EffectKind::Invoke { .. } | EffectKind::Save { .. } | EffectKind::Land { .. } => {
-            InLane::Changes
-        }
-    };
+    let lane = InLane::of(&job.effect.kind);
     let turn = shop.turn(job.effect.lane);
     if lane != InLane::Not && job.behind && !brake.is_pulled() {
         let _alone = turn.write();
@@ -106,15 +101,17 @@ pub fn perform(shop: &Shop, mut job: Job, brake: &Brake) -> Outcome {
         EffectKind::Invoke { role, agent, edits, .. } => {
             invoke::invoke(shop, job, role, agent.as_deref(), *edits, brake)
         }
-        EffectKind::Check { names, expect_fail } => {
-            check::check(shop, job, names, *expect_fail, brake)
-        }
-        EffectKind::Read { name } => read::read(shop, job, name).map(Ok),
-        EffectKind::Save { how, label, trailers, .. } => {
-            save::save(shop, job, *how, label.as_deref(), trailers).map(Ok)
-        }
-        EffectKind::Land { how, .. } => land::land(shop, job, *how),
-        EffectKind::Tell { names } => tell::tell(shop, job, names).map(Ok),
+        EffectKind::Errand(errand) => match errand {
+            Errand::Checks { names, expect_fail } => {
+                check::check(shop, job, names, *expect_fail, brake)
+            }
+            Errand::Read { name } => read::read(shop, job, name).map(Ok),
+            Errand::Save { how, label, trailers, .. } => {
+                save::save(shop, job, *how, label.as_deref(), trailers).map(Ok)
+            }
+            Errand::Land { how, .. } => land::land(shop, job, *how),
+            Errand::Tell { names } => tell::tell(shop, job, names).map(Ok),
+        },
     }
 }
 
@@ -124,6 +121,19 @@ enum InLane {
     Not,
     Looks,
     Changes,
+}
+
+impl InLane {
+    fn of(kind: &EffectKind) -> Self {
+        match kind {
+            EffectKind::Invoke { edits: true, .. }
+            | EffectKind::Errand(Errand::Save { .. } | Errand::Land { .. }) => InLane::Changes,
+            EffectKind::Invoke { edits: false, .. } | EffectKind::Errand(Errand::Checks { .. }) => {
+                InLane::Looks
+            }
+            EffectKind::Errand(Errand::Read { .. } | Errand::Tell { .. }) => InLane::Not,
+        }
+    }
 }
 
 /// A unit begins where the target branch is by then, and that is written down before anything is built on it.

@@ -2,7 +2,7 @@
 
 use windlass_core::{
     run::{EffectId, EffectKind, Ended, Event, PARK_MS_MIN, Refused, Standing},
-    workflow::{Mishap, RunOutcome},
+    workflow::{Errand, Mishap, RunOutcome},
 };
 use windlass_sim::{Saying, Walk};
 
@@ -181,15 +181,20 @@ unit tell   tell = ["report"], on = { told = "next" }
     assert_eq!(with, ["loud=false"], "what is Unknown is left out");
     walk.says("do", "done");
     let (_, effect) = walk.find("prove").expect("under way");
-    assert_eq!(effect.kind, EffectKind::Check { names: vec!["test".into()], expect_fail: true });
+    assert_eq!(
+        effect.kind,
+        EffectKind::Errand(Errand::Checks { names: vec!["test".into()], expect_fail: true })
+    );
     assert_eq!(effect.subject.map(|s| s.tree.to_string()), Some("tree-1".into()));
     walk.says("prove", "pass");
     let (_, effect) = walk.find("keep").expect("under way");
-    let EffectKind::Save { label, trailers, .. } = effect.kind else { panic!("a save") };
+    let EffectKind::Errand(Errand::Save { label, trailers, .. }) = effect.kind else {
+        panic!("a save")
+    };
     assert_eq!((label.as_deref(), trailers), (Some("[x] a"), vec!["Issue".to_owned()]));
     walk.says("keep", "nothing");
     let (_, effect) = walk.find("tell").expect("under way");
-    assert_eq!(effect.kind, EffectKind::Tell { names: vec!["report".into()] });
+    assert_eq!(effect.kind, EffectKind::Errand(Errand::Tell { names: vec!["report".into()] }));
 }
 
 #[test]

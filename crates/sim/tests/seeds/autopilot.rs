@@ -15,7 +15,7 @@ use std::sync::{Arc, LazyLock};
 use windlass_core::{
     run::{Item, Wish},
     value::Value,
-    workflow::{Kind, Stage, Workflow},
+    workflow::{Errand, Kind, Stage, Workflow},
 };
 use windlass_sim::{Saying, Walk, item};
 
@@ -36,7 +36,7 @@ fn stage(name: &str) -> &'static Stage {
 #[track_caller]
 fn told(name: &str) -> &'static [String] {
     match &stage(name).kind {
-        Kind::Tell { names } => names,
+        Kind::Errand(Errand::Tell { names }) => names,
         _ => panic!("{name} tells nothing"),
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use windlass_core::{
     run::{Item, UnitStatus, Wish},
     value::Value,
-    workflow::{Go, Kind, Settled, Stage, StageIx, Workflow},
+    workflow::{Errand, Go, Kind, Settled, Stage, StageIx, Workflow},
 };
 use windlass_sim::{Saying, Walk, item};
 
@@ -230,7 +230,7 @@ impl Script {
     /// What was told so far.
     pub fn told(&self, walk: &Walk<'_>) -> Vec<&str> {
         let told = walk.entered().into_iter().filter_map(|name| match &self.stage(name).kind {
-            Kind::Tell { names } => Some(names),
+            Kind::Errand(Errand::Tell { names }) => Some(names),
             _ => None,
         });
         told.flatten().map(String::as_str).collect()
@@ -256,7 +256,8 @@ impl Script {
     /// Nothing that has landed comes by a landing again: the core would hold it there for ever.
     #[track_caller]
     pub fn lands_once(&self) {
-        let lands = |ix: StageIx| matches!(self.flow.stage(ix).kind, Kind::Land { .. });
+        let lands =
+            |ix: StageIx| matches!(self.flow.stage(ix).kind, Kind::Errand(Errand::Land { .. }));
         let stages = (0..).map(StageIx).take(self.flow.stages.len());
         for land in stages.filter(|ix| lands(*ix)) {
             let mut open = self.after(land, Some("landed"));

@@ -90,6 +90,7 @@ impl Flags {
 #[derive(Debug, Subcommand)]
 enum AutopilotCommand {
     /// Plan the high-complexity phase that waits for a plan
+    #[command(after_help = "Examples:\n  windlass autopilot plan\n")]
     Plan {
         /// Print every entry of the journal as a JSON line, and ask nothing
         #[arg(long)]

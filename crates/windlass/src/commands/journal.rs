@@ -21,18 +21,21 @@ Examples:
 ")]
 pub enum JournalCommand {
     /// Check every entry against the one before, and every blob against its name
+    #[command(after_help = "Examples:\n  windlass journal verify\n")]
     Verify {
         /// Print JSON instead of text
         #[arg(long)]
         json: bool,
     },
     /// Print a run's entries as JSON lines, with their hashes
+    #[command(after_help = "Examples:\n  windlass journal export task-2 > task-2.jsonl\n")]
     Export {
         /// The run; without one, the only one that is not over
         #[arg(value_name = "RUN")]
         run: Option<String>,
     },
     /// Put a damaged journal out of the way under another name, so that a fresh one can begin
+    #[command(after_help = "Examples:\n  windlass journal set-aside\n")]
     SetAside,
 }
 

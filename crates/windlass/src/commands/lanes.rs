@@ -24,12 +24,14 @@ Examples:
 ")]
 pub enum LanesCommand {
     /// List the lanes: who has them, and whether anything in them is not on record yet
+    #[command(after_help = "Examples:\n  windlass lanes list\n  windlass lanes list --json\n")]
     List {
         /// Print JSON instead of text
         #[arg(long)]
         json: bool,
     },
     /// Show one lane: whose it is, what it stands on, and which files differ from that
+    #[command(after_help = "Examples:\n  windlass lanes show 1\n")]
     Show {
         /// The lane's number
         #[arg(value_name = "LANE")]
@@ -39,18 +41,21 @@ pub enum LanesCommand {
         json: bool,
     },
     /// Start your shell in a lane; what you change there counts as yours when you answer its question
+    #[command(after_help = "Examples:\n  windlass lanes shell 1\n")]
     Shell {
         /// The lane's number
         #[arg(value_name = "LANE")]
         lane: u32,
     },
     /// Print the directory of a lane, to look around in
+    #[command(after_help = "Examples:\n  windlass lanes path 1\n")]
     Path {
         /// The lane's number
         #[arg(value_name = "LANE")]
         lane: u32,
     },
     /// Write the files of a commit that was kept into a new directory
+    #[command(after_help = "Examples:\n  windlass lanes restore 3f2a91c my-directory\n")]
     Restore {
         /// The commit, as `windlass log --json` names it
         #[arg(value_name = "COMMIT")]

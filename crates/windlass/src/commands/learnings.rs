@@ -32,6 +32,9 @@ pub struct LearningsArgs {
 #[derive(Debug, Subcommand)]
 enum LearningsCommand {
     /// Keep the newest entries, move the others into the archive, and say what they have in common
+    #[command(
+        after_help = "Examples:\n  windlass learnings prune --dry-run\n  windlass learnings prune\n"
+    )]
     Prune {
         /// Say what would be done, and do nothing
         #[arg(long)]

@@ -7,8 +7,8 @@ use windlass_core::workflow::{Kind, Workflow};
 
 use super::finding::{Finding, finding};
 use super::text::{BAD, GOOD, Line, PLAIN, STRONG, count};
+use crate::document::Document;
 use crate::error::Error;
-use crate::source::Source;
 
 /// A file and what became of it.
 pub struct Checked {
@@ -18,12 +18,12 @@ pub struct Checked {
 
 pub enum Verdict {
     Sound(Box<Workflow>),
-    Mistaken { source: Source, mistakes: Vec<Diagnostic> },
+    Mistaken { source: Document, mistakes: Vec<Diagnostic> },
     Unreadable(Error),
 }
 
 /// Every mistake, and how many there are.
-pub fn mistakes(source: &Source, mistakes: &[Diagnostic], width: usize) -> String {
+pub fn mistakes(source: &Document, mistakes: &[Diagnostic], width: usize) -> String {
     let renderer = Renderer::styled().term_width(width);
     let mut page = String::new();
     for mistake in mistakes {

@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::{Value, json};
 use windlass_core::run::{Standing, UnitStatus};
-use windlass_core::workflow::{Kind, Stage, Workflow};
+use windlass_core::workflow::{Errand, Kind, Stage, Workflow};
 use windlass_sim::{Outcome, Plan, journal_bytes};
 
 use super::show::value_text;
@@ -161,7 +161,8 @@ fn steering(walk: &Walk<'_>) -> Vec<(String, String)> {
         own.nth(1).map(|verdict| verdict.name.clone())
     };
     let gate = met.iter().find(|stage| matches!(stage.kind, Kind::Gate(_)));
-    let checks = met.iter().rfind(|stage| matches!(stage.kind, Kind::Checks { .. }));
+    let checks =
+        met.iter().rfind(|stage| matches!(stage.kind, Kind::Errand(Errand::Checks { .. })));
     let role = met.iter().rfind(|stage| {
         matches!(stage.kind, Kind::Role { .. } | Kind::Panel { .. }) && second(stage).is_some()
     });

@@ -262,6 +262,15 @@ fn a_slip_in_the_configuration_is_pointed_out() {
     let (_, said) = ended(scratch.start().output().unwrap());
     assert!(said.contains("`wroker` of [roles]; did you mean `worker`?"), "{said}");
     assert!(said.contains("`tset` of [checks]; did you mean `test`?"), "{said}");
+    let config = config.replace("tset", "license-headers");
+    let flow = fs::read_to_string(scratch.repo().join("flow.toml")).unwrap();
+    let flow = flow.replace("gate  = \"Land", "sees  = [\"findings\"]\ngate  = \"Land");
+    fs::write(scratch.repo().join("flow.toml"), flow).unwrap();
+    configure(&scratch, &config);
+    let (_, said) = ended(scratch.start().output().unwrap());
+    assert!(said.contains("uses no `license-headers` of [checks]\n"), "it is never run: {said}");
+    let unseen = "the stage `approve` sees `findings`, which nobody can show; there are attempts, ";
+    assert!(said.contains(unseen), "{said}");
     let (code, said) = {
         let config = config.replace("script.toml", "scirpt.toml");
         configure(&scratch, &config);

@@ -11,7 +11,7 @@ use super::super::problems::Problems;
 use super::graph::{Graph, Spot, Way, Why, path};
 use crate::{
     expr::{Expr, Name},
-    workflow::{Kind, Need, Owner, ScopeIx, Stage, StageIx, VerdictIx, Workflow},
+    workflow::{Errand, Kind, Need, Owner, ScopeIx, Stage, StageIx, VerdictIx, Workflow},
 };
 
 pub(super) fn check(draft: &Draft, graph: &Graph, problems: &mut Problems<'_>) {
@@ -172,18 +172,17 @@ fn lost(workflow: &Workflow, stage: &Stage, verdict: VerdictIx, need: &Need) -> 
             workflow.scopes[scope.at()].stages.iter().any(|child| workflow.stage(*child).edits)
         }
         // A clean rebase makes a new tree, but not a new change; resolving a conflict makes both.
-        Kind::Land { .. } => match stage.verdict(verdict).name.as_str() {
-            "moved" => matches!(workflow.stage(need.stage).kind, Kind::Checks { .. }),
+        Kind::Errand(Errand::Land { .. }) => match stage.verdict(verdict).name.as_str() {
+            "moved" => {
+                matches!(workflow.stage(need.stage).kind, Kind::Errand(Errand::Checks { .. }))
+            }
             "conflict" => true,
             _ => false,
         },
         Kind::Role { .. }
         | Kind::Panel { .. }
-        | Kind::Checks { .. }
-        | Kind::Read { .. }
+        | Kind::Errand(_)
         | Kind::Gate(_)
-        | Kind::Save { .. }
-        | Kind::Tell { .. }
         | Kind::Decide(_) => stage.edits,
     }
 }

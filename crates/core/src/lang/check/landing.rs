@@ -9,13 +9,13 @@ use super::super::compile::Draft;
 use super::super::diagnostic::{Code, Diagnostic};
 use super::super::problems::Problems;
 use super::graph::{Graph, Spot, Way, Why, path};
-use crate::workflow::{Kind, StageIx, VerdictIx};
+use crate::workflow::{StageIx, VerdictIx};
 
 /// Notes every landing from which another one can be reached.
 pub(super) fn check(draft: &Draft, graph: &Graph, problems: &mut Problems<'_>) {
     let workflow = &draft.workflow;
     for (stage, ix) in workflow.stages.iter().zip((0..).map(StageIx)) {
-        if !matches!(stage.kind, Kind::Land { .. }) {
+        if !stage.kind.lands() {
             continue;
         }
         let Some(landed) = stage.verdict_named("landed") else { continue };
@@ -50,7 +50,7 @@ fn another<'g>(
     let mut seen = vec![false; graph.spots()];
     while let Some(at) = open.pop_front() {
         let Some(spot) = graph.ways[at].to else { continue };
-        let lands = matches!(draft.workflow.stage(spot.stage()).kind, Kind::Land { .. });
+        let lands = draft.workflow.stage(spot.stage()).kind.lands();
         if lands && spot.is_running() {
             let mut way = Vec::new();
             let mut step = Some(at);

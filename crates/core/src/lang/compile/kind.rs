@@ -4,7 +4,7 @@ use super::super::catalogue::check_name;
 use super::super::definition::{DecideCase, Gate as RawGate, Kind as RawKind, Stage as RawStage};
 use super::super::words;
 use super::*;
-use crate::workflow::{Gate, Kind, Policy, VerdictIx};
+use crate::workflow::{Errand, Gate, Kind, Policy, VerdictIx};
 
 /// What a stage does, and where the answers of its policy and its default stand.
 pub(super) struct Made {
@@ -39,9 +39,12 @@ impl Compiler<'_, '_, '_, '_> {
             }
             .into(),
             RawKind::Checks { names, expect_fail } => {
-                Kind::Checks { names: texts(names), expect_fail: *expect_fail }.into()
+                Kind::Errand(Errand::Checks { names: texts(names), expect_fail: *expect_fail })
+                    .into()
             }
-            RawKind::Read { name } => Kind::Read { name: name.value.clone() }.into(),
+            RawKind::Read { name } => {
+                Kind::Errand(Errand::Read { name: name.value.clone() }).into()
+            }
             RawKind::Gate(gate) => self.gate(gate, stage),
             RawKind::Each { from, .. } => {
                 let from = from.as_ref().and_then(|from| self.list_ref(from, stage));
@@ -50,15 +53,17 @@ impl Compiler<'_, '_, '_, '_> {
                     None => nothing(),
                 }
             }
-            RawKind::Save { how, label, trailers, from } => Kind::Save {
+            RawKind::Save { how, label, trailers, from } => Kind::Errand(Errand::Save {
                 how: *how,
                 label: text(label),
                 trailers: texts(trailers),
                 from: from.as_ref().and_then(|from| self.patch(from, outline.scope)),
-            }
+            })
             .into(),
-            RawKind::Land { how, keep } => Kind::Land { how: *how, keep: texts(keep) }.into(),
-            RawKind::Tell { names } => Kind::Tell { names: texts(names) }.into(),
+            RawKind::Land { how, keep } => {
+                Kind::Errand(Errand::Land { how: *how, keep: texts(keep) }).into()
+            }
+            RawKind::Tell { names } => Kind::Errand(Errand::Tell { names: texts(names) }).into(),
             RawKind::Decide(cases) => self.decide(cases, stage),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::moves::Whose;
 use super::*;
-use crate::workflow::{Kind, List, Move, Save};
+use crate::workflow::{Errand, Kind, List, Move, Save};
 
 impl Compiler<'_, '_, '_, '_> {
     /// A stage. `made` are those made before it: all stages of child scopes, for a stage of another scope.
@@ -24,7 +24,8 @@ impl Compiler<'_, '_, '_, '_> {
         });
         let with = with.collect();
         // A patch and a rewind change files whether or not anyone says so.
-        let changes = matches!(done.kind, Kind::Save { how: Save::Patch | Save::Rewind, .. });
+        let changes =
+            matches!(done.kind, Kind::Errand(Errand::Save { how: Save::Patch | Save::Rewind, .. }));
         let stage = Stage {
             name: text_of(raw.name.as_ref()),
             shown_as: raw.shown_as.as_ref().map(|text| text.value.clone()),

@@ -5,7 +5,7 @@ use super::super::document::{Table, Text};
 use super::super::problems::Problems;
 
 /// When a case holds, and where it stands.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(in super::super) struct Case {
     pub span: Span,
     /// The condition.

@@ -39,7 +39,7 @@ impl Go {
 }
 
 /// A move.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(in super::super) struct Move {
     pub case: Case,
     /// `None` when it does not say where to; that was noted.
@@ -78,22 +78,7 @@ pub(super) fn read(node: Node<'_>, problems: &mut Problems<'_>) -> Option<Move> 
     if node.is_text() {
         let word = node.text("a move", problems)?;
         let case = Case::always(word.span.clone());
-        return Some(Move {
-            case,
-            go: Some(Go::Word(word)),
-            count: None,
-            spent: None,
-            reset: Vec::new(),
-            widen: Vec::new(),
-            add: Vec::new(),
-            waive: Vec::new(),
-            reason: false,
-            record: None,
-            outcome: None,
-            label: None,
-            about: None,
-            gate_keys: Vec::new(),
-        });
+        return Some(Move { case, go: Some(Go::Word(word)), ..Move::default() });
     }
     if !node.is_table() {
         node.not_a("a move", "a word or a table", problems);

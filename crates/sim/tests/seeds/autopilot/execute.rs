@@ -1,6 +1,9 @@
 //! EXECUTE: task by task, checkpoints of three kinds, and the retry budget.
 
-use windlass_core::run::{EffectKind, Item, Wish};
+use windlass_core::{
+    run::{EffectKind, Item, Wish},
+    workflow::Errand,
+};
 use windlass_sim::{Saying, Walk};
 
 use super::{executing, small_plan, stops_at, task};
@@ -13,7 +16,7 @@ fn context(walk: &Walk<'_>) -> Option<String> {
 /// The subject line of the commit that is under way.
 fn label(walk: &Walk<'_>, stage: &str) -> Option<String> {
     match walk.find(stage)?.1.kind {
-        EffectKind::Save { label, .. } => label,
+        EffectKind::Errand(Errand::Save { label, .. }) => label,
         _ => None,
     }
 }

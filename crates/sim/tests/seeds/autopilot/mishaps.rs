@@ -1,6 +1,9 @@
 //! What can go wrong with any step, who may change files, and what is run as a command.
 
-use windlass_core::{run::Wish, workflow::Kind};
+use windlass_core::{
+    run::Wish,
+    workflow::{Errand, Kind},
+};
 use windlass_sim::{Saying, Walk};
 
 use super::{FLOW, begun, phase, small_plan};
@@ -72,7 +75,7 @@ fn who_may_change_files() {
 #[test]
 fn validation_and_dependency_checks_are_commands() {
     let names = |stage: &str| match &super::stage(stage).kind {
-        Kind::Checks { names, .. } => names.clone(),
+        Kind::Errand(Errand::Checks { names, .. }) => names.clone(),
         _ => panic!("{stage} runs no commands"),
     };
     let rows: [(&str, &[&str]); 4] = [

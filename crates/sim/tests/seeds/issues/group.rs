@@ -2,7 +2,7 @@
 
 use windlass_core::{
     run::{EffectKind, Event},
-    workflow::{Go, Settled},
+    workflow::{Errand, Go, Settled},
 };
 use windlass_sim::Walk;
 
@@ -43,7 +43,9 @@ fn a_group_is_committed_when_everything_passes() {
     assert_eq!(group(&walk), "g1");
     script.go_on(&mut walk, ">commit");
     let (_, commit) = walk.find("commit").expect("under way");
-    let EffectKind::Save { trailers, .. } = commit.kind else { panic!("{:?}", commit.kind) };
+    let EffectKind::Errand(Errand::Save { trailers, .. }) = commit.kind else {
+        panic!("{:?}", commit.kind)
+    };
     let seed = ["Issue", "Change-Group", "Subsystems", "Invariants", "Co-Authored-By"];
     assert_eq!(trailers, seed, "Commit with structured message");
     script.go_on(&mut walk, "commit:saved");

@@ -1,6 +1,9 @@
 //! One issue: claimed, planned, and reported either way (I3, I4, I8, I11).
 
-use windlass_core::{run::EffectKind, workflow::Land};
+use windlass_core::{
+    run::EffectKind,
+    workflow::{Errand, Land},
+};
 
 use super::{FOUND, PLANNED, issues};
 use crate::script::{resume, row, working};
@@ -142,7 +145,10 @@ fn the_change_lands_by_a_normal_commit_and_is_reported_after() {
     let script = issues();
     let walk = script.play(&[], &ready);
     let (_, landing) = walk.find("landing").expect("under way");
-    assert!(matches!(landing.kind, EffectKind::Land { how: Land::FastForward, .. }));
+    assert!(matches!(
+        landing.kind,
+        EffectKind::Errand(Errand::Land { how: Land::FastForward, .. })
+    ));
     issues().lands_once();
 }
 

@@ -2,7 +2,7 @@
 
 use windlass_core::{
     run::{EffectKind, Standing, Target, Wish},
-    workflow::Save,
+    workflow::{Errand, Save},
 };
 use windlass_sim::{Saying, Walk};
 
@@ -13,7 +13,7 @@ const OUR_THREE: [&str; 3] = ["qa_notes.md", "critic_findings.md", "conventions.
 /// The artifacts that a landing keeps.
 fn kept(walk: &Walk<'_>, stage: &str) -> Vec<String> {
     match walk.find(stage).map(|(_, effect)| effect.kind) {
-        Some(EffectKind::Land { keep, .. }) => keep,
+        Some(EffectKind::Errand(Errand::Land { keep, .. })) => keep,
         _ => panic!("{stage} is not landing"),
     }
 }
@@ -83,7 +83,7 @@ fn without_git_there_is_no_commit() {
         "nothing is asked"
     );
     let kind = walk.find("give_back").map(|(_, effect)| effect.kind);
-    assert!(matches!(kind, Some(EffectKind::Save { how: Save::Apply, .. })));
+    assert!(matches!(kind, Some(EffectKind::Errand(Errand::Save { how: Save::Apply, .. }))));
     walk.to_the_end(&[]);
     assert_eq!((walk.runs("clean_session"), walk.runs("clean_artifacts")), (1, 0));
     let landed = ["land_code", "land_all"].map(|stage| walk.runs(stage));

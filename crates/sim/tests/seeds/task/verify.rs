@@ -1,6 +1,6 @@
 //! Verify: layer 1 runs commands, retries the implementation role alone, and then asks.
 
-use windlass_core::run::EffectKind;
+use windlass_core::{run::EffectKind, workflow::Errand};
 
 use super::{MODES, choices, counter, fails, first_gate, fresh, last_record, stops_at, with};
 
@@ -9,7 +9,7 @@ use super::{MODES, choices, counter, fails, first_gate, fresh, last_record, stop
 fn layer_1_runs_the_seeds_checks() {
     let inputs = [("test_cmd", "just test"), ("todo_blocking", "yes")];
     let walk = fresh(&inputs, "verifying");
-    let Some(EffectKind::Check { names, expect_fail: false }) =
+    let Some(EffectKind::Errand(Errand::Checks { names, expect_fail: false })) =
         walk.find("verifying").map(|(_, effect)| effect.kind)
     else {
         panic!("verifying runs checks")

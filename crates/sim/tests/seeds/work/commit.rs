@@ -1,6 +1,9 @@
 //! The commit, and the markers (W7, W13, W14).
 
-use windlass_core::{run::EffectKind, workflow::Land};
+use windlass_core::{
+    run::EffectKind,
+    workflow::{Errand, Land},
+};
 
 use super::{BUILT, ONE, work};
 use crate::script::row;
@@ -65,7 +68,7 @@ fn an_approved_change_is_picked_onto_the_branch() {
     let script = work();
     let walk = script.play(&[], &approved);
     let (_, landing) = walk.find("landing").expect("under way");
-    assert!(matches!(landing.kind, EffectKind::Land { how: Land::CherryPick, .. }));
+    assert!(matches!(landing.kind, EffectKind::Errand(Errand::Land { how: Land::CherryPick, .. })));
 }
 
 #[test]

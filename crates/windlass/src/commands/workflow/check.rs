@@ -7,10 +7,10 @@ use clap::Args;
 use windlass_core::lang::{self, Catalogue};
 
 use super::target::CatalogueArgs;
+use crate::document::Document;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::{self, Checked, Output, Verdict};
-use crate::source::Source;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -53,7 +53,7 @@ pub fn run(args: &CheckArgs, out: &mut Output) -> Result<Exit, Error> {
 }
 
 fn check(file: &Path, catalogue: &Catalogue) -> Checked {
-    let verdict = match Source::read(file) {
+    let verdict = match Document::read(file) {
         Err(error) => Verdict::Unreadable(error),
         Ok(source) => match lang::load(&source.text, catalogue) {
             Ok(workflow) => Verdict::Sound(Box::new(workflow)),

@@ -11,8 +11,8 @@ use windlass_core::lang::{self, Catalogue};
 use windlass_core::workflow::Workflow;
 
 use crate::builtin;
+use crate::document::Document;
 use crate::error::{Error, did_you_mean};
-use crate::source::Source;
 
 /// `NAME|FILE` on the command line. Whatever looks like a path is one: no file can hide a built-in
 /// workflow.
@@ -49,20 +49,20 @@ impl Target {
         sound(self.source()?, catalogue)
     }
 
-    fn source(&self) -> Result<Source, Error> {
+    fn source(&self) -> Result<Document, Error> {
         match self {
-            Self::BuiltIn(name) => builtin::find(name).map(Source::from).ok_or_else(|| {
+            Self::BuiltIn(name) => builtin::find(name).map(Document::from).ok_or_else(|| {
                 Error::usage(format!("there is no built-in workflow called `{name}`"))
                     .hint("`windlass workflow list` names them; a file is given by a name that ends in .toml")
                     .maybe(builtin::nearest(name).map(did_you_mean))
             }),
-            Self::File(path) => Source::read(path),
+            Self::File(path) => Document::read(path),
         }
     }
 }
 
 /// The workflow that a text defines.
-pub fn sound(source: Source, catalogue: &Catalogue) -> Result<Arc<Workflow>, Error> {
+pub fn sound(source: Document, catalogue: &Catalogue) -> Result<Arc<Workflow>, Error> {
     match lang::load(&source.text, catalogue) {
         Ok(workflow) => Ok(Arc::new(workflow)),
         Err(mistakes) => Err(Error::unsound(source, mistakes)),
@@ -82,7 +82,7 @@ impl CatalogueArgs {
     pub fn load(&self) -> Result<Catalogue, Error> {
         let mut catalogue = parse(builtin::CATALOGUE.into())?;
         for file in &self.files {
-            catalogue = catalogue.merge(parse(Source::read(file)?)?);
+            catalogue = catalogue.merge(parse(Document::read(file)?)?);
         }
         Ok(catalogue)
     }
@@ -93,7 +93,7 @@ pub fn built_in_catalogue() -> Result<Catalogue, Error> {
     parse(builtin::CATALOGUE.into())
 }
 
-fn parse(source: Source) -> Result<Catalogue, Error> {
+fn parse(source: Document) -> Result<Catalogue, Error> {
     Catalogue::parse(&source.text).map_err(|mistakes| Error::unsound(source, mistakes))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use windlass_core::workflow::{Gate, Go, Kind, Owner, Stage, StageIx, VerdictIx, Workflow};
+use windlass_core::workflow::{Errand, Gate, Go, Kind, Owner, Stage, StageIx, VerdictIx, Workflow};
 
 use super::moves::MoveView;
 use super::type_word;
@@ -243,18 +243,20 @@ impl KindView {
             Kind::Panel { roles, critique, synthesis } => {
                 Self::Panel { roles, critique, synthesis }
             }
-            Kind::Checks { names, expect_fail } => Self::Checks { checks: names, expect_fail },
-            Kind::Read { name } => Self::Read { read: name },
+            Kind::Errand(Errand::Checks { names, expect_fail }) => {
+                Self::Checks { checks: names, expect_fail }
+            }
+            Kind::Errand(Errand::Read { name }) => Self::Read { read: name },
             Kind::Gate(gate) => Self::gate(flow, stage, &gate),
             Kind::Each { scope, from } => Self::Each {
                 each: scope_text(flow, scope).to_owned(),
                 from: from.map(|list| format!("{}.{}", name(list.stage), list.name)),
             },
-            Kind::Save { how, label, trailers, from } => {
+            Kind::Errand(Errand::Save { how, label, trailers, from }) => {
                 Self::Save { save: how, label, trailers, from: from.map(name) }
             }
-            Kind::Land { how, keep } => Self::Land { land: how, keep },
-            Kind::Tell { names } => Self::Tell { tell: names },
+            Kind::Errand(Errand::Land { how, keep }) => Self::Land { land: how, keep },
+            Kind::Errand(Errand::Tell { names }) => Self::Tell { tell: names },
             Kind::Decide(cases) => {
                 let case = |(when, is): &(Option<windlass_core::expr::Expr>, VerdictIx)| CaseView {
                     is: stage.verdict(*is).name.clone(),

@@ -1,4 +1,5 @@
-//! How far something long has come: on a terminal's standard error, and nowhere else.
+//! How far `simulate --runs` has come: on a terminal's standard error, and nowhere else. What a run for real shows while
+//! it goes on is `live.rs` and `telling.rs`.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};

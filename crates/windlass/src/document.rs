@@ -8,7 +8,7 @@ use crate::builtin::BuiltIn;
 use crate::error::Error;
 
 #[derive(Debug)]
-pub struct Source {
+pub struct Document {
     pub name: String,
     pub text: String,
     pub from: Origin,
@@ -20,7 +20,7 @@ pub enum Origin {
     File,
 }
 
-impl From<BuiltIn> for Source {
+impl From<BuiltIn> for Document {
     fn from(workflow: BuiltIn) -> Self {
         let name = format!("{}.toml", workflow.name);
         Self { name, text: workflow.text.to_owned(), from: Origin::BuiltIn }
@@ -31,7 +31,7 @@ impl From<BuiltIn> for Source {
 /// none.
 const READ_MAX: u64 = 1 << 20;
 
-impl Source {
+impl Document {
     pub fn read(path: &Path) -> Result<Self, Error> {
         match text(path) {
             Ok(text) => Ok(Self { name: path.display().to_string(), text, from: Origin::File }),
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn what_has_no_end_is_not_read_to_its_end() {
-        let source = Source::read(Path::new("/dev/zero")).expect("readable");
+        let source = Document::read(Path::new("/dev/zero")).expect("readable");
         assert_eq!(source.text.len() as u64, READ_MAX + 1);
     }
 }
