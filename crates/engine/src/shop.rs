@@ -7,7 +7,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
-use windlass_core::run::{Run, Stamp, UnitStatus};
+use windlass_core::run::{LaneIx, Run, Stamp, UnitStatus};
 use windlass_process::{Child, Command, Ending, Env, Finished, Limits, Output, Spawner, Stdin};
 use windlass_repo::{Call, CleanCheckout, Lane, Oid, Store, When};
 use windlass_sources::Reader;
@@ -42,7 +42,7 @@ pub struct Shop {
     desks_in_use: Arc<Mutex<BTreeSet<u32>>>,
     /// One who changes a lane has it alone; those who only look may look together. Who comes after one that was
     /// stopped waits until that one is really gone.
-    turns: Mutex<BTreeMap<Option<u32>, Arc<RwLock<()>>>>,
+    turns: Mutex<BTreeMap<Option<LaneIx>, Arc<RwLock<()>>>>,
 }
 
 /// What a shop is opened with.
@@ -66,7 +66,7 @@ pub struct Tools {
 /// Which lane of the pool each lane of the run is. The run's own lane has no number.
 #[derive(Debug, Default)]
 struct LaneTable {
-    owned: BTreeMap<Option<u32>, u32>,
+    owned: BTreeMap<Option<LaneIx>, u32>,
     free: Vec<u32>,
     next: u32,
 }
@@ -100,7 +100,7 @@ impl LaneTable {
         Ok(table)
     }
 
-    fn number(&mut self, lane: Option<u32>) -> u32 {
+    fn number(&mut self, lane: Option<LaneIx>) -> u32 {
         if let Some(number) = self.owned.get(&lane) {
             return *number;
         }
@@ -180,7 +180,7 @@ impl Shop {
     /// The lane of a unit (of the run itself without one), standing on this commit if it is new.
     pub fn lane(
         &self,
-        lane: Option<u32>,
+        lane: Option<LaneIx>,
         unit: Option<&str>,
         base: &Oid,
         when: When,
@@ -190,7 +190,7 @@ impl Shop {
     }
 
     /// Whose turn it is in a lane.
-    pub fn turn(&self, lane: Option<u32>) -> Arc<RwLock<()>> {
+    pub fn turn(&self, lane: Option<LaneIx>) -> Arc<RwLock<()>> {
         lock(&self.turns).entry(lane).or_default().clone()
     }
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    EffectId,
+    EffectId, LaneIx,
     budget::Amount,
     input::{Item, Subject},
     scene::Scene,
@@ -29,7 +29,7 @@ pub struct Effect {
     /// The child of the unit it is for, if any.
     pub child: Option<Arc<Item>>,
     /// The unit's lane; the run's own stages have none.
-    pub lane: Option<u32>,
+    pub lane: Option<LaneIx>,
     /// The how-manieth visit to the stage this is.
     pub visit: u32,
     /// What to do.

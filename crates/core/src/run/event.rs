@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    EffectId, FrameId, GateId, UnitIx,
+    EffectId, FrameId, GateId, LaneIx, UnitIx,
     budget::{Amount, Caps},
     input::{Ended, Item, Settings, Subject},
     time::Stamp,
@@ -57,7 +57,7 @@ pub enum Event {
         /// Its new frame.
         frame: FrameId,
         /// Its lane.
-        lane: u32,
+        lane: LaneIx,
         /// Where it begins: the first stage, or where a sub-command starts.
         stage: StageIx,
     },

@@ -87,6 +87,12 @@ id!(
     u32
 );
 
+id!(
+    /// A lane of the run, the lowest free one when a unit begins. Which directory that is, the shell knows.
+    LaneIx,
+    u32
+);
+
 impl UnitIx {
     fn at(self) -> usize {
         self.0 as usize

@@ -9,7 +9,7 @@ use imbl::{OrdMap, OrdSet, Vector};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    EffectId, FrameId, GateId, UnitIx,
+    EffectId, FrameId, GateId, LaneIx, UnitIx,
     budget::{Amount, Purse},
     claims::Claims,
     event::Why,
@@ -72,7 +72,7 @@ pub struct Run {
     /// Units that want their place back.
     pub(super) waking: OrdSet<UnitIx>,
     /// Lanes in use, by units that have started and not settled.
-    pub(super) lanes: OrdSet<u32>,
+    pub(super) lanes: OrdSet<LaneIx>,
     /// Units that settled and whose `between` is still to come.
     pub(super) settled: Vector<UnitIx>,
 
@@ -242,7 +242,7 @@ pub(super) struct Unit {
     pub frame: Option<FrameId>,
     /// The frame in control: its own or a child's.
     pub leaf: Option<FrameId>,
-    pub lane: Option<u32>,
+    pub lane: Option<LaneIx>,
     pub landed: bool,
     pub subject: Option<Subject>,
     pub purse: Purse,

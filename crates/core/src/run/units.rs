@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    FrameId, UnitIx,
+    FrameId, LaneIx, UnitIx,
     budget::Purse,
     input::{Item, Subject},
     state::{Phase, Run, Unit, UnitStatus},
@@ -181,14 +181,13 @@ impl Run {
     }
 
     /// The lowest lane that nobody uses.
-    pub(super) fn free_lane(&self) -> u32 {
-        (0..)
-            .zip(self.lanes.iter())
-            .find(|(lane, used)| lane != *used)
-            .map_or_else(|| u32::try_from(self.lanes.len()).unwrap_or(u32::MAX), |(lane, _)| lane)
+    pub(super) fn free_lane(&self) -> LaneIx {
+        let gap = (0..).map(LaneIx).zip(self.lanes.iter()).find(|(lane, used)| lane != *used);
+        let next = || LaneIx(u32::try_from(self.lanes.len()).unwrap_or(u32::MAX));
+        gap.map_or_else(next, |(lane, _)| lane)
     }
 
-    pub(super) fn start_unit(&mut self, ix: UnitIx, frame: FrameId, lane: u32) {
+    pub(super) fn start_unit(&mut self, ix: UnitIx, frame: FrameId, lane: LaneIx) {
         let Some(unit) = self.unit_mut(ix) else { return };
         unit.status = UnitStatus::Started;
         unit.frame = Some(frame);

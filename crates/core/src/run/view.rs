@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    EffectId, FrameId, GateId, UnitIx,
+    EffectId, FrameId, GateId, LaneIx, UnitIx,
     budget::{Caps, Purse},
     input::Item,
     scene::Scene,
@@ -81,7 +81,7 @@ pub struct UnitView {
     /// The stage that it, or its child, is at.
     pub stage: Option<StageIx>,
     /// Its lane.
-    pub lane: Option<u32>,
+    pub lane: Option<LaneIx>,
     /// The unit whose report it came from.
     pub origin: Option<Arc<str>>,
     /// How far it is from what intake and between added.

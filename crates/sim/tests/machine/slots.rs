@@ -175,7 +175,10 @@ unit tell   tell = ["report"], on = { told = "next" }
         effect.kind,
         EffectKind::Invoke { role: "worker".into(), agent: None, panel: None, edits: true }
     );
-    assert_eq!((effect.unit.as_deref(), effect.lane, effect.visit), (Some("a"), Some(0), 1));
+    assert_eq!(
+        (effect.unit.as_deref(), effect.lane.map(|lane| lane.0), effect.visit),
+        (Some("a"), Some(0), 1)
+    );
     assert_eq!(effect.sees, ["spec.md"]);
     let with: Vec<String> = effect.with.iter().map(|(k, v)| format!("{k}={v}")).collect();
     assert_eq!(with, ["loud=false"], "what is Unknown is left out");

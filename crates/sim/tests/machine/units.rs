@@ -133,7 +133,7 @@ fn no_more_units_than_lanes_are_under_way_and_the_lowest_free_lane_is_used() {
     assert_eq!(units_at(&walk), ["a", "b"]);
     walk.says("do", "done");
     assert_eq!(units_at(&walk), ["b", "c"]);
-    let lane = |id| walk.run().unit_named(id).and_then(|unit| unit.lane);
+    let lane = |id| walk.run().unit_named(id).and_then(|unit| unit.lane).map(|lane| lane.0);
     assert_eq!((lane("a"), lane("b"), lane("c")), (Some(0), Some(1), Some(0)));
 }
 

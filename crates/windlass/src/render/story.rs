@@ -50,7 +50,7 @@ impl Page<'_> {
 
     fn step(&mut self, step: &Step) {
         let lane = match step.what {
-            What::UnitStarted { lane } => format!(" in lane {}", lane + 1),
+            What::UnitStarted { lane } => format!(" in lane {}", lane.0 + 1),
             _ => String::new(),
         };
         // Where no line follows, no heading is needed.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use windlass_core::run::{self, Why};
+use windlass_core::run::{self, LaneIx, Why};
 use windlass_core::value::Value;
 use windlass_core::workflow::Workflow;
 
@@ -49,7 +49,7 @@ pub enum What {
         inputs: BTreeMap<String, Value>,
     },
     UnitStarted {
-        lane: u32,
+        lane: LaneIx,
     },
     UnitSettled {
         how: &'static str,
