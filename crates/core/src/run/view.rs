@@ -12,9 +12,7 @@ use super::{
 };
 use crate::{
     value::Value,
-    workflow::{
-        Go, InputIx, Kind, RunOutcome, ScopeIx, Settled, Stage, StageIx, VerdictIx, Workflow,
-    },
+    workflow::{Go, InputIx, Kind, RunOutcome, ScopeIx, Settled, StageIx, VerdictIx, Workflow},
 };
 
 /// What becomes of an answer in one's own words where the workflow has no way for it.
@@ -292,12 +290,5 @@ impl Run {
         let Some(frame) = self.frame(frame) else { return false };
         let when = self.flow.stage(stage).when.as_ref();
         when.is_some_and(|when| when.truth(&Scene::of(self, frame)) == Some(false))
-    }
-
-    /// The stage that the run's own frame (intake, between, finale) is at.
-    pub fn own_stage(&self) -> Option<&Stage> {
-        let intake = (self.phase == Phase::Intake).then_some(self.intake);
-        let frame = self.frame(self.finale.or(self.between).or(intake)?)?;
-        self.stage_at(frame)
     }
 }

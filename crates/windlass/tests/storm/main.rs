@@ -16,6 +16,7 @@ mod traced;
 pub struct Dice(u64);
 
 impl Dice {
+    /// From a seed.
     pub fn new(seed: u64) -> Dice {
         Dice(seed)
     }
