@@ -82,12 +82,16 @@ fn open(dir: &Path, until: &Until) -> Result<UnixStream, AskError> {
     let address = SocketAddrUnix::new(dir.address()).map_err(io::Error::from)?;
     let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
         .map_err(io::Error::from)?;
-    // Connecting waits when the server does not keep up with accepting.
-    set_socket_timeout(&socket, Timeout::Send, Some(until.left()?)).map_err(io::Error::from)?;
-    match connect(&socket, &address) {
-        Ok(()) => Ok(UnixStream::from(socket)),
-        Err(Errno::NOENT | Errno::CONNREFUSED) => Err(AskError::Nobody),
-        Err(error) => Err(until.explain(error.into())),
+    loop {
+        // Connecting waits when the server does not keep up with accepting. Whoever is stopped
+        // meanwhile and goes on is interrupted.
+        set_socket_timeout(&socket, Timeout::Send, Some(until.left()?)).map_err(io::Error::from)?;
+        match connect(&socket, &address) {
+            Ok(()) => return Ok(UnixStream::from(socket)),
+            Err(Errno::INTR) => {}
+            Err(Errno::NOENT | Errno::CONNREFUSED) => return Err(AskError::Nobody),
+            Err(error) => return Err(until.explain(error.into())),
+        }
     }
 }
 

@@ -39,6 +39,8 @@ pub const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 const CONNECTIONS_MAX: usize = 32;
 /// A client that says nothing for so long is left alone.
 const IDLE_MAX: Duration = Duration::from_secs(30);
+/// Before another is let in, when there was nothing left to let one in with.
+const PAUSE: Duration = Duration::from_millis(50);
 
 type Handler = dyn Fn(Vec<u8>) -> Vec<u8> + Send + Sync;
 
@@ -143,8 +145,12 @@ fn accept(listener: &UnixListener, user: Uid, handler: &Arc<Handler>) {
     loop {
         let stream = match listener.accept() {
             Ok((stream, _)) => stream,
-            Err(error) if is_passing(&error) => continue,
-            Err(_) => return,
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return,
+            // No file or no memory is left for it. That passes, and whoever asks can wait.
+            Err(_) => {
+                thread::sleep(PAUSE);
+                continue;
+            }
         };
         let known = socket_peercred(&stream).is_ok_and(|peer| peer.uid == user);
         let Some(seat) = known.then(|| Seat::take(&busy)).flatten() else { continue };
@@ -157,11 +163,6 @@ fn accept(listener: &UnixListener, user: Uid, handler: &Arc<Handler>) {
         // Without a thread the stream is dropped and the client told so by that.
         let _ = thread::Builder::new().name("journal-request".to_owned()).spawn(converse);
     }
-}
-
-/// The client gave up before it was accepted, or a signal came.
-fn is_passing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted)
 }
 
 /// One of a limited number of connections.

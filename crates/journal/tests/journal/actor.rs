@@ -10,7 +10,7 @@ use std::{
     process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
 };
 
-use crate::{crashes, locks, storage};
+use crate::{crashes, locks, sockets, storage};
 
 const ROLE: &str = "WINDLASS_ACTOR";
 const DIR: &str = "WINDLASS_ACTOR_DIR";
@@ -26,6 +26,8 @@ fn act() {
         "write" => crashes::write(&dir, &word),
         "contend" => locks::contend(&dir),
         "hold" => locks::hold(&dir),
+        "ask" => sockets::ask_at_length(&dir),
+        "serve without files" => sockets::serve_without_files(&dir),
         "fill the disk" => storage::fill_the_disk(&dir),
         "read-only disk" => storage::read_only_disk(&dir),
         "failing sync" => storage::failing_sync(&dir, Path::new(&word)),

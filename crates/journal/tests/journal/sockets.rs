@@ -1,21 +1,33 @@
 //! Asking the holder: one line there, one line back.
 
 use std::{
-    fs,
-    io::{BufRead, BufReader, Write},
-    os::unix::net::UnixStream,
-    path::PathBuf,
+    fs::{self, File},
+    io::{self, BufRead, BufReader, Write},
+    iter,
+    os::unix::net::{UnixListener, UnixStream},
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, mpsc},
     thread,
     time::Duration,
 };
 
-use windlass_journal::{AskError, Lock, MESSAGE_BYTES_MAX, Server, ask};
+use rustix::{
+    net::{AddressFamily, SocketAddrUnix, SocketType, bind, listen, socket},
+    process::{
+        Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, kill_process, setrlimit, waitid,
+    },
+};
+use windlass_journal::{AskError, BindError, Lock, MESSAGE_BYTES_MAX, Server, ask};
 
-use crate::scene::Scene;
+use crate::{
+    actor::{Actor, hear, say},
+    scene::Scene,
+};
 
 /// Longer than anything here takes; no test waits for it.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// More than a socket takes at once.
+const LONG: usize = 4 << 20;
 
 fn echo(request: Vec<u8>) -> Vec<u8> {
     [b"you said ", request.as_slice()].concat()
@@ -103,7 +115,7 @@ fn a_dead_holders_socket_is_taken_over() {
     fs::create_dir_all(scene.dir()).unwrap();
     let path = scene.dir().join("socket");
     // Closing a listener leaves its name behind, as being killed does.
-    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    drop(UnixListener::bind(&path).unwrap());
     assert!(matches!(ask(scene.dir(), b"x", PATIENCE), Err(AskError::Nobody)));
     let _server = serve(&scene);
     assert_eq!(ask(scene.dir(), b"x", PATIENCE).unwrap(), b"you said x");
@@ -146,14 +158,124 @@ fn what_is_not_one_line_of_bounded_length_is_refused() {
 }
 
 #[test]
-fn an_answer_of_two_lines_or_a_panic_is_no_answer() {
+fn the_longest_request_gets_the_longest_answer() {
+    let scene = Scene::new();
+    let _server = Server::bind(Arc::new(scene.lock()), |request| request).unwrap();
+    let longest = vec![b'x'; MESSAGE_BYTES_MAX];
+    assert!(ask(scene.dir(), &longest, PATIENCE).unwrap() == longest);
+}
+
+#[test]
+fn who_is_hung_up_on_while_still_asking_is_told_at_once() {
+    let scene = Scene::new();
+    fs::create_dir_all(scene.dir()).unwrap();
+    let listener = UnixListener::bind(scene.dir().join("socket")).unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| listener.accept().map(drop));
+        let error = ask(scene.dir(), &vec![b'x'; LONG], PATIENCE).unwrap_err();
+        assert!(matches!(error, AskError::Closed), "{error}");
+    });
+}
+
+/// The role: asks for something long, and says what it heard.
+pub fn ask_at_length(dir: &Path) {
+    say("asking");
+    match ask(dir, &vec![b'x'; LONG], PATIENCE) {
+        Ok(answer) => say(&String::from_utf8_lossy(&answer)),
+        Err(error) => say(&format!("{error:?}")),
+    }
+}
+
+/// Stops a process and lets it go on, as Ctrl-Z and `fg` do, a few times: whatever it waits for
+/// with a time limit is interrupted by that.
+fn stop_and_go_on(actor: &mut Actor) {
+    let pid = Pid::from_raw(actor.id().cast_signed()).expect("a number");
+    for _ in 0..3 {
+        // Long enough for it to wait again.
+        thread::sleep(Duration::from_millis(30));
+        kill_process(pid, Signal::STOP).expect("it is ours");
+        let either = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let status = waitid(WaitId::Pid(pid), either).expect("it is ours");
+        assert!(status.is_some_and(|it| it.stopped()), "it ended: {:?}", actor.listen());
+        kill_process(pid, Signal::CONT).expect("it is ours");
+    }
+}
+
+#[test]
+fn who_is_stopped_while_asking_goes_on_with_it() {
+    let scene = Scene::new();
+    fs::create_dir_all(scene.dir()).unwrap();
+    let path = scene.dir().join("socket");
+    let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
+    bind(&socket, &SocketAddrUnix::new(&path).unwrap()).unwrap();
+    // One that nobody accepted, and the next has to wait.
+    listen(&socket, 0).unwrap();
+    let listener = UnixListener::from(socket);
+    let _first = UnixStream::connect(&path).unwrap();
+
+    let mut actor = Actor::start("ask", scene.dir(), "");
+    assert_eq!(actor.listen().unwrap(), "asking");
+    stop_and_go_on(&mut actor);
+    listener.accept().unwrap();
+    let (mut stream, _) = listener.accept().unwrap();
+    stop_and_go_on(&mut actor);
+    let mut request = Vec::new();
+    BufReader::new(&stream).read_until(b'\n', &mut request).unwrap();
+    assert_eq!(request.len(), LONG + 1);
+    stop_and_go_on(&mut actor);
+    stream.write_all(b"an answer\n").unwrap();
+    assert_eq!(actor.listen().unwrap(), "an answer");
+}
+
+/// The role: serves, uses up every file that it may open, and closes them when it is told so.
+pub fn serve_without_files(dir: &Path) {
+    let _server = serve(&Scene::at(dir));
+    let limit = Rlimit { current: Some(64), maximum: Some(64) };
+    setrlimit(Resource::Nofile, limit).expect("less is always allowed");
+    let files: Vec<File> = iter::from_fn(|| File::open("/dev/null").ok()).collect();
+    say("no files left");
+    hear().expect("the word to close them");
+    drop(files);
+    say("files left");
+    while hear().is_some() {}
+}
+
+#[test]
+fn a_server_without_files_answers_once_it_has_some() {
+    let scene = Scene::new();
+    let mut actor = Actor::start("serve without files", scene.dir(), "");
+    assert_eq!(actor.listen().unwrap(), "no files left");
+    // It has one in its hand already, for the next who comes. This is the next.
+    let _next = UnixStream::connect(scene.dir().join("socket")).unwrap();
+    let error = ask(scene.dir(), b"x", Duration::from_millis(200)).unwrap_err();
+    assert!(matches!(error, AskError::TimedOut(_)), "{error}");
+    actor.tell("close them");
+    assert_eq!(actor.listen().unwrap(), "files left");
+    assert_eq!(ask(scene.dir(), b"x", PATIENCE).unwrap(), b"you said x");
+}
+
+#[test]
+fn what_is_in_the_way_of_a_socket_is_an_error_and_not_nobody() {
+    let scene = Scene::new();
+    let lock = Arc::new(scene.lock());
+    let error = ask(&scene.dir().join("lock/inside"), b"x", PATIENCE).unwrap_err();
+    assert!(matches!(error, AskError::Io(_)), "{error}");
+    fs::create_dir(scene.dir().join("socket")).unwrap();
+    let error = Server::bind(lock, echo).unwrap_err();
+    let BindError::Bind { source, .. } = error else { panic!("{error}") };
+    assert_eq!(source.kind(), io::ErrorKind::IsADirectory, "it says what is in the way");
+}
+
+#[test]
+fn an_answer_of_two_lines_too_long_a_one_or_a_panic_is_no_answer() {
     let scene = Scene::new();
     let handler = |request: Vec<u8>| match request.as_slice() {
         b"panic" => panic!("as asked"),
+        b"too long" => vec![b'x'; MESSAGE_BYTES_MAX + 1],
         _ => b"one\ntwo".to_vec(),
     };
     let _server = Server::bind(Arc::new(scene.lock()), handler).unwrap();
-    for request in ["two lines", "panic"] {
+    for request in ["two lines", "too long", "panic"] {
         let error = ask(scene.dir(), request.as_bytes(), PATIENCE).unwrap_err();
         assert!(matches!(error, AskError::Closed), "{error}");
     }
