@@ -137,4 +137,12 @@ mod tests {
             assert_eq!(parse(&good[..at]), None);
         }
     }
+
+    #[test]
+    fn a_line_that_cannot_be_read_is_not_taken_for_none() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join(NAME)).unwrap();
+        let error = Acknowledged::read(dir.path()).unwrap_err();
+        assert!(error.to_string().contains(NAME), "{error}");
+    }
 }

@@ -62,8 +62,7 @@ impl Batch {
         self
     }
 
-    /// Whether there is nothing to write.
-    pub fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 

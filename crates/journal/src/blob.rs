@@ -84,11 +84,6 @@ impl Staged {
     pub fn id(&self) -> BlobId {
         self.id
     }
-
-    /// How long the content is.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
 }
 
 impl Journal {
@@ -190,19 +185,6 @@ impl Journal {
         };
         let (packed, hasher) = (FrameDecoder::new(packed), blake3::Hasher::new());
         Ok(BlobReader { id, path, packed, hasher, left: bytes.cast_unsigned(), whole: false })
-    }
-
-    /// Whether there is a blob with this name.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read.
-    pub fn has_blob(&self, id: BlobId) -> Result<bool, Error> {
-        self.reading(|conn| {
-            conn.prepare_cached("SELECT 1 FROM blobs WHERE id = ?1")
-                .and_then(|mut query| query.exists([id.0.as_bytes()]))
-                .map_err(Error::database(self.file(), "read"))
-        })
     }
 }
 
@@ -414,4 +396,23 @@ pub(crate) fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     FrameDecoder::new(packed).read_to_end(&mut bytes).ok()?;
     Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_earlier_process_with_our_number_left_is_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = Temp::create(dir.path()).unwrap();
+        let name = first.path.file_name().unwrap().to_str().unwrap();
+        let (ours, number) = name.split_once('-').unwrap();
+        let number: u64 = number.parse().unwrap();
+        // Other threads may take some of the numbers meanwhile, but not all of them.
+        let left = |number: u64| temp_dir(dir.path()).join(format!("{ours}-{number}"));
+        (number + 1..number + 100).for_each(|number| fs::write(left(number), "left").unwrap());
+        let next = Temp::create(dir.path()).unwrap();
+        assert_eq!(next.file.metadata().unwrap().len(), 0);
+    }
 }

@@ -199,6 +199,7 @@ mod tests {
             ("cell_size_check", "Integer(1)"),
             ("busy_timeout", "Integer(5000)"),
             ("cache_size", "Integer(-1024)"),
+            ("journal_size_limit", "Integer(8388608)"),
         ] {
             assert_eq!(pragma(name), value, "{name}");
         }

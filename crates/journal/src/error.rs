@@ -380,6 +380,34 @@ mod tests {
     }
 
     #[test]
+    fn the_disk_is_blamed_only_if_it_is_full_or_read_only() {
+        let temp = tempfile::tempdir().unwrap();
+        for code in [ffi::SQLITE_IOERR_SHMSIZE, ffi::SQLITE_CANTOPEN] {
+            let source = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+            let error = Error::database(temp.path(), "open")(source);
+            assert!(matches!(error, Error::Io { .. }), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn damage_is_what_setting_the_journal_aside_helps_against() {
+        let (file, run): (PathBuf, RunId) = ("/s/journal.db".into(), "r".parse().unwrap());
+        let lost = Error::Lost {
+            file: file.clone(),
+            run: run.to_string(),
+            acknowledged: 2,
+            found: "but is not there at all".to_owned(),
+        };
+        let broken = Error::Broken { file, run, seq: 0, flaw: ChainFlaw::Missing };
+        for error in [failed(ffi::SQLITE_NOTADB), failed(ffi::SQLITE_CORRUPT), lost, broken] {
+            assert!(error.is_damage(), "{error}");
+        }
+        for code in [ffi::SQLITE_FULL, ffi::SQLITE_READONLY, ffi::SQLITE_BUSY, ffi::SQLITE_IOERR] {
+            assert!(!failed(code).is_damage(), "{}", failed(code));
+        }
+    }
+
+    #[test]
     fn what_the_system_says_is_told_apart() {
         let error = |kind: io::ErrorKind| Error::io(Path::new("/s/x"), "write")(kind.into());
         assert!(matches!(error(io::ErrorKind::StorageFull), Error::Full { .. }));

@@ -252,6 +252,31 @@ mod tests {
         assert!(its.is_gone());
     }
 
+    #[test]
+    fn a_namespace_is_known_by_the_kernels_number() {
+        let link = fs::read_link("/proc/self/ns/pid").unwrap();
+        assert_eq!(link.to_str().unwrap(), format!("pid:[{}]", namespace()));
+    }
+
+    #[test]
+    fn a_lock_that_is_dropped_is_free_though_a_child_has_its_file_open() {
+        let temp = tempfile::tempdir().unwrap();
+        let lock = Lock::take(temp.path(), Holder::this_process("test", 0)).unwrap();
+        let child = lock.file.try_clone().unwrap();
+        drop(lock);
+        assert_eq!(Lock::held(temp.path()).unwrap(), None);
+        drop(child);
+    }
+
+    #[test]
+    fn what_cannot_be_locked_is_not_waited_for() {
+        // Open only as a place, which cannot be locked.
+        let place = i32::try_from(rustix::fs::OFlags::PATH.bits()).unwrap();
+        let file = OpenOptions::new().read(true).custom_flags(place).open("/").unwrap();
+        let error = wait_for(&file, Path::new("/")).unwrap_err();
+        assert!(matches!(error, Error::Io { doing: "lock", .. }), "{error}");
+    }
+
     /// Long enough for a take that does not wait to be over.
     const A_WHILE: Duration = Duration::from_millis(300);
 

@@ -279,6 +279,9 @@ mod tests {
         fs::set_permissions(&dir, PermissionsExt::from_mode(0o755)).unwrap();
         assert_eq!(state.make_repo_dir(&repository).unwrap(), dir);
         assert_eq!(mode(&dir), 0o700);
+        fs::set_permissions(&dir, PermissionsExt::from_mode(0o500)).unwrap();
+        state.make_repo_dir(&repository).unwrap();
+        assert_eq!(mode(&dir), 0o500, "what is closed even further stays so");
     }
 
     #[test]
@@ -288,5 +291,7 @@ mod tests {
         let state = StateDir::at(temp.path().join("file"));
         let error = state.make_repo_dir(&Repository::known_at("/x/.git")).unwrap_err();
         assert!(error.to_string().contains("file/repositories"), "{error}");
+        let error = make_private(&temp.path().join("file/inside")).unwrap_err();
+        assert!(error.to_string().contains("file/inside"), "{error}");
     }
 }

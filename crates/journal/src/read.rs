@@ -174,6 +174,7 @@ impl Iterator for Entries<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{place::Repository, schema::FORMATS};
 
     #[test]
     fn every_event_has_a_key_of_its_own_in_the_order_of_runs() {
@@ -184,5 +185,23 @@ mod tests {
         assert_eq!(place(1 << 22, 0), None);
         assert_eq!(place(-1, 0), None);
         assert!(place((1 << 22) - 1, last).is_some_and(|key| key > 0));
+    }
+
+    #[test]
+    fn a_helping_is_bounded_by_events_and_by_bytes() {
+        let temp = tempfile::tempdir().unwrap();
+        let repository = Repository::known_at("/r/.git");
+        let journal = Journal::open_as(&FORMATS, temp.path(), &repository).unwrap();
+        let helping = |name: &str, events: usize, bytes: usize| {
+            let run = name.parse().unwrap();
+            journal.create_run(&run, b"", 0).unwrap();
+            journal.append(&run, 0, &vec![vec![0; bytes]; events], 0).unwrap();
+            let mut entries = journal.read(&run, 0).unwrap();
+            entries.next().unwrap().unwrap();
+            1 + entries.helping.len()
+        };
+        assert_eq!(helping("few", 100, 10), 100);
+        assert_eq!(helping("many", 600, 10), 512);
+        assert_eq!(helping("large", 5, 100 << 10), 3, "the third is past 256 KiB");
     }
 }

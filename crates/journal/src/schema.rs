@@ -265,6 +265,18 @@ mod tests {
     }
 
     #[test]
+    fn a_format_that_there_never_was_is_damage() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        raised(&FORMATS, &mut conn, 0).unwrap();
+        for wrong in [0, -1] {
+            conn.pragma_update(None, "user_version", wrong).unwrap();
+            conn.execute("UPDATE about SET format = ?1", [wrong]).unwrap();
+            let error = FORMATS.look(&conn, Path::new(FILE)).unwrap_err();
+            assert!(matches!(error, Error::Damaged { .. }), "{wrong}: {error}");
+        }
+    }
+
+    #[test]
     fn somebody_elses_database_is_not_a_journal() {
         let conn = Connection::open_in_memory().unwrap();
         conn.execute_batch("CREATE TABLE bookmarks (url)").unwrap();

@@ -296,6 +296,34 @@ fn a_history_that_was_tampered_with_is_broken_where_it_was() {
 }
 
 #[test]
+fn what_lies_beyond_the_end_of_a_run_is_not_written_over() {
+    let scene = Scene::new();
+    let journal = scene.open();
+    Content::write(&journal);
+    let sql = "INSERT INTO events SELECT place + 1, hash, x'00' FROM events
+               WHERE place & 255 = 4 AND place >> 40 = 1";
+    assert_eq!(Connection::open(scene.database()).unwrap().execute(sql, []).unwrap(), 1);
+    let error = journal.append(&run("loom"), 5, &["more"], 0).unwrap_err();
+    assert!(matches!(error, Error::Broken { seq: 5, flaw: ChainFlaw::Beyond, .. }), "{error}");
+}
+
+#[test]
+fn whoever_meets_damage_while_writing_writes_no_more_and_leaves_the_log() {
+    let scene = Scene::new();
+    let journal = scene.open();
+    Content::write(&journal);
+    let conn = Connection::open(scene.database()).unwrap();
+    conn.execute("UPDATE runs SET meta = x'00' WHERE id = 'mill'", []).unwrap();
+    drop(conn);
+    let error = journal.append(&run("mill"), 4, &["more"], 0).unwrap_err();
+    assert!(matches!(error, Error::Damaged { .. }), "{error}");
+    let error = journal.append(&run("loom"), 5, &["more"], 0).unwrap_err();
+    assert!(matches!(error, Error::Poisoned { .. }), "{error}");
+    drop(journal);
+    assert!(scene.dir().join("journal.db-wal").exists());
+}
+
+#[test]
 fn a_run_whose_row_was_tampered_with_is_not_trusted() {
     for sql in [
         "UPDATE runs SET events = 3, hash = (SELECT hash FROM events WHERE place & 255 = 2) WHERE id = 'loom'",
@@ -410,6 +438,20 @@ fn a_damaged_journal_is_set_aside_whole_and_a_fresh_one_started() {
     assert_eq!(fs::read(scene.dir().join("journal.db.damaged-1-wal")).unwrap(), log);
     let journal = Journal::inspect(&first).unwrap();
     assert_eq!(content.hold_against(&journal, "set aside"), 0);
+}
+
+#[test]
+fn what_was_set_aside_before_is_not_overwritten() {
+    let scene = Scene::new();
+    let lock = scene.lock();
+    for (content, name) in [("one", "journal.db.damaged-1"), ("two", "journal.db.damaged-2")] {
+        // Nothing of ours, so there is no line beside it either.
+        fs::write(scene.database(), content).unwrap();
+        let aside = set_aside(&lock).unwrap();
+        assert_eq!(aside.database, scene.dir().join(name));
+        assert_eq!(aside.renamed.len(), 1);
+    }
+    assert_eq!(fs::read(scene.dir().join("journal.db.damaged-1")).unwrap(), b"one");
 }
 
 #[test]

@@ -141,6 +141,14 @@ fn a_file_without_a_lock_is_taken_over_whatever_it_says() {
 }
 
 #[test]
+fn a_holder_may_run_something_with_a_long_name() {
+    let scene = Scene::new();
+    let holder = Holder::this_process(&"x".repeat(60_000), 0);
+    let _lock = Lock::take(scene.dir(), holder.clone()).unwrap();
+    assert_eq!(Lock::held(scene.dir()).unwrap().unwrap().holder, Some(holder));
+}
+
+#[test]
 fn a_holder_that_cannot_be_read_is_still_a_holder() {
     let scene = Scene::new();
     let _lock = scene.lock();

@@ -24,6 +24,15 @@ fn a_repository_finds_its_journal_again() {
 }
 
 #[test]
+fn opening_what_is_up_to_date_changes_no_byte_of_it() {
+    let scene = Scene::new();
+    scene.open().create_run(&run("r"), b"", 0).unwrap();
+    let before = fs::read(scene.database()).unwrap();
+    drop(scene.open());
+    assert!(fs::read(scene.database()).unwrap() == before);
+}
+
+#[test]
 fn another_repositorys_journal_is_refused() {
     let scene = Scene::new();
     drop(scene.open());

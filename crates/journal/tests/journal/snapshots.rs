@@ -77,3 +77,18 @@ fn a_damaged_one_is_passed_over() {
         assert_eq!((found.seq, found.bytes), (2, b"after c".to_vec()), "{damage}");
     }
 }
+
+#[test]
+fn one_of_more_than_the_run_has_is_passed_over() {
+    let (scene, journal, hashes) = five();
+    let id = run("r");
+    journal.put_snapshot(&id, 4, hashes[4], "f", b"after e").unwrap();
+    let conn = Connection::open(scene.database()).unwrap();
+    conn.execute_batch("CREATE TEMP TABLE earlier AS SELECT * FROM runs").unwrap();
+    let head = journal.append(&id, 5, &["f"], 0).unwrap();
+    journal.put_snapshot(&id, 5, head.hash, "f", b"after f").unwrap();
+    assert_eq!(journal.latest_snapshot(&id, "f").unwrap().bytes, b"after f");
+    let back = "UPDATE runs SET (events, hash, seal) = (SELECT events, hash, seal FROM earlier)";
+    assert_eq!(conn.execute(back, []).unwrap(), 1);
+    assert_eq!(journal.latest_snapshot(&id, "f").unwrap().bytes, b"after e");
+}

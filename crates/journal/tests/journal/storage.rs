@@ -6,7 +6,7 @@ use std::{
     process::{self, Command},
 };
 
-use windlass_journal::{BlobId, Error, Holder, Journal, Lock, TakeError};
+use windlass_journal::{BlobId, Error, Holder, Journal, Lock, TakeError, is_read_only, room};
 
 use crate::{
     actor::{self, Actor, say},
@@ -37,6 +37,10 @@ pub fn fill_the_disk(disk: &Path) {
     let id = run("r");
     journal.create_run(&id, b"", 0).expect("there is room");
     fs::write(disk.join("filler"), noise(1, 400_000)).expect("there is room");
+    assert!(room(disk).expect("it can be told") > 100_000);
+    assert_eq!(room(&disk.join("nothing")), None);
+    let tidy = Scene::at(&disk.join("tidy"));
+    drop(tidy.open());
 
     let mut next = 0;
     let full = loop {
@@ -65,6 +69,11 @@ pub fn fill_the_disk(disk: &Path) {
         let error = Journal::open(&lock, &repository()).expect_err("no room for another");
         assert!(matches!(error, Error::Full { .. }), "{error}");
     }
+
+    fs::write(disk.join("rest"), noise(2, LARGE)).expect_err("no room");
+    assert_eq!(room(disk), Some(0));
+    let error = tidy.read_only().expect_err("no room for the log's index either");
+    assert!(matches!(error, Error::Full { .. }), "{error}");
 
     fs::remove_file(disk.join("filler")).expect("removed");
     let still = journal.append(&id, next, &["x"], 0).expect_err("room alone is not enough");
@@ -97,8 +106,22 @@ pub fn read_only_disk(disk: &Path) {
         fs::copy(tidy.dir().join(name), crashed.join(name)).expect("copied");
     }
     drop(journal);
-    let remount = Command::new("mount").args(["-o", "remount,ro"]).arg(disk).status();
-    assert!(remount.expect("mount can be started").success());
+    let mount = |arguments: &[&str], place: &[&Path]| {
+        let mount = Command::new("mount").args(arguments).args(place).status();
+        assert!(mount.expect("mount can be started").success());
+    };
+    assert!(!is_read_only(disk));
+    // Whoever has the lock already may find it so as well.
+    let turned = Scene::at(&disk.join("turned"));
+    drop(turned.open());
+    let lock = turned.lock();
+    mount(&["--bind"], &[turned.dir(), turned.dir()]);
+    mount(&["-o", "remount,bind,ro"], &[turned.dir()]);
+    let error = Journal::open(&lock, &repository()).expect_err("read-only");
+    assert!(matches!(error, Error::ReadOnly { .. }), "{error}");
+    drop(lock);
+    mount(&["-o", "remount,ro"], &[disk]);
+    assert!(is_read_only(disk));
 
     for dir in [tidy.dir(), &crashed] {
         let error = Lock::take(dir, Holder::this_process("test", 0)).expect_err("read-only");

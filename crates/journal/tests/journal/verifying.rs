@@ -85,6 +85,7 @@ fn what_is_wrong_is_named_with_its_place() {
         let first = report.first_flaw().unwrap_or_else(|| panic!("{sql}: not noticed"));
         assert!(first.to_string().starts_with(wanted), "{sql}: {first}");
         assert_eq!(report.flaws.len(), 1, "{sql}: {:?}", report.flaws);
+        assert!(!report.is_sound(), "{sql}");
     }
     let (scene, journal) = filled();
     fs::remove_file(scene.dir().join("blobs").join(&large[..2]).join(&large[2..])).unwrap();
