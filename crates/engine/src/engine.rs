@@ -278,8 +278,8 @@ impl<'j> Engine<'j> {
             return Ok(());
         }
         let mut batch = Batch::new(wall_ms());
-        for blob in self.blobs.drain(..) {
-            batch.blob(self.journal.stage(&blob)?);
+        for blob in &self.blobs {
+            batch.blob(self.journal.stage(blob)?);
         }
         let mut bytes = Vec::new();
         for entry in &self.batch {
@@ -295,6 +295,7 @@ impl<'j> Engine<'j> {
         }
         self.journal.commit(&batch)?;
         self.entries += count;
+        self.blobs.clear();
         self.desks.clear();
         for entry in std::mem::take(&mut self.batch) {
             face.entry(&entry, &self.run);
