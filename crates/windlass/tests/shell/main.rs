@@ -11,4 +11,5 @@ mod pilot;
 mod runs;
 mod scratch;
 mod surprises;
+mod tutorial;
 mod two_at_once;
