@@ -11,9 +11,9 @@ use super::{
     event::{Ending, PolicyAnswer, Why},
     input::{Ended, Item, Subject},
     state::{
-        Child, Due, Evidence, Flight, Frame, Phase, Position, Run, Slot, Work, phase_after,
-        slots_in,
+        Child, Evidence, Flight, Frame, Phase, Position, Run, Slot, Work, phase_after, slots_in,
     },
+    timer::{Timer, Timers},
 };
 use crate::workflow::{
     Holder, Kind, ListRef, Mishap, RunOutcome, ScopeIx, Settled, StageIx, VerdictIx,
@@ -131,7 +131,7 @@ impl Run {
             unit.purse.open(reserved, invocation, now);
         }
         if let Some(at) = deadline_ms {
-            self.deadlines.insert((at, Due::Effect(effect)));
+            self.timers.set(at, Timer::Effect(effect));
         }
         let since = self.now;
         self.flights.insert(
@@ -149,7 +149,7 @@ impl Run {
             unit.purse.close(flight.reserved, settled, now);
         }
         if let Some(at) = flight.deadline_ms {
-            self.deadlines.remove(&(at, Due::Effect(effect)));
+            self.timers.stop(at, Timer::Effect(effect));
         }
         if self.landing == Some(effect) {
             self.landing = None;
@@ -179,7 +179,7 @@ impl Run {
             Ended::Mishap(mishap) => Slot::Mishap(*mishap),
             Ended::Limited(_) => {
                 let until = ending.park_until_ms.unwrap_or_default();
-                self.deadlines.insert((until, Due::Slot(id, flight.slot)));
+                self.timers.set(until, Timer::Slot(id, flight.slot));
                 Slot::Parked(until)
             }
             Ended::Lost => Slot::Idle,
@@ -309,7 +309,7 @@ impl Run {
             && let Slot::Parked(until) = *place
         {
             *place = Slot::Idle;
-            self.deadlines.remove(&(until, Due::Slot(id, slot)));
+            self.timers.stop(until, Timer::Slot(id, slot));
         }
         self.queue(id);
     }
@@ -496,7 +496,7 @@ impl Run {
         self.settled = Vector::new();
         self.agenda = OrdSet::new();
         self.dispatch = OrdSet::new();
-        self.deadlines = OrdSet::new();
+        self.timers = Timers::default();
         self.gates = OrdMap::new();
         self.held = OrdMap::new();
     }
@@ -540,7 +540,7 @@ impl Run {
                     self.ground(effect, reserved.unwrap_or_default());
                 }
                 Slot::Parked(until) => {
-                    self.deadlines.remove(&(until, Due::Slot(id, slot)));
+                    self.timers.stop(until, Timer::Slot(id, slot));
                 }
                 Slot::Idle | Slot::Done(_) | Slot::Mishap(_) => {}
             }

@@ -8,9 +8,10 @@ use super::{
     event::{By, Ending, Event, Recorded, Started},
     fold::fold_with,
     input::{Answer, Ended, Input, Refused, Report, Settings, Start, Target, Wish},
-    state::{Due, Flight, Frame, Phase, Run, Unit, UnitStatus},
+    state::{Flight, Frame, Phase, Run, Unit, UnitStatus},
     step::{role_of, step},
     time::Stamp,
+    timer::Timer,
     units::flaw,
 };
 use crate::{
@@ -290,14 +291,11 @@ fn due(run: &Run, now: Stamp) -> Vec<Event> {
             fault: None,
         })))
     };
-    run.deadlines
-        .iter()
-        .take_while(|(at, _)| *at <= now.mono_ms)
-        .filter_map(|(_, due)| match due {
-            Due::Effect(effect) => expire(effect),
-            Due::Slot(frame, slot) => Some(Event::Unparked { frame: *frame, slot: *slot }),
-        })
-        .collect()
+    let due = run.timers.due(now.mono_ms).filter_map(|timer| match timer {
+        Timer::Effect(effect) => expire(&effect),
+        Timer::Slot(frame, slot) => Some(Event::Unparked { frame, slot }),
+    });
+    due.collect()
 }
 
 fn take_wish(run: &Run, who: Arc<str>, wish: Wish) -> Result<Vec<Event>, Refused> {

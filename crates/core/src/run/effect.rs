@@ -118,7 +118,7 @@ impl Run {
     /// The next moment at which a `Tick` changes something, by the run's own clock. The only
     /// timer there is.
     pub fn next_deadline(&self) -> Option<u64> {
-        self.deadlines.get_min().map(|(at, _)| *at)
+        self.timers.next()
     }
 
     /// The child that a frame is about, if it is one's.

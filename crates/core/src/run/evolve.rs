@@ -12,6 +12,7 @@ use super::{
     event::{Counted, Event, Moved, Recorded, Started, Why},
     state::{Evidence, Frame, Phase, Position, Run, Tallies, Tally},
     time::Stamp,
+    timer::Timers,
 };
 use crate::workflow::{Go, Holder, ScopeIx, Workflow};
 
@@ -57,7 +58,7 @@ impl Run {
             dispatch: OrdSet::new(),
             landing: None,
             flights: OrdMap::new(),
-            deadlines: OrdSet::new(),
+            timers: Timers::default(),
             gates: OrdMap::new(),
             held: OrdMap::new(),
         }

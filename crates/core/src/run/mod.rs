@@ -34,6 +34,7 @@ mod state;
 mod step;
 mod text;
 mod time;
+mod timer;
 mod units;
 mod view;
 

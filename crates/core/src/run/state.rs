@@ -15,6 +15,7 @@ use super::{
     event::Why,
     input::{Item, Settings, Subject},
     time::Stamp,
+    timer::Timers,
 };
 use crate::{
     value::Value,
@@ -82,7 +83,7 @@ pub struct Run {
     pub(super) dispatch: OrdSet<FrameId>,
     pub(super) landing: Option<EffectId>,
     pub(super) flights: OrdMap<EffectId, Flight>,
-    pub(super) deadlines: OrdSet<(u64, Due)>,
+    pub(super) timers: Timers,
     pub(super) gates: OrdMap<GateId, FrameId>,
     pub(super) held: OrdMap<FrameId, Why>,
 }
@@ -270,15 +271,6 @@ pub(super) struct Flight {
     /// What it works on, so that its report can be held to it.
     pub subject: Option<Subject>,
     pub since: Stamp,
-}
-
-/// What falls due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) enum Due {
-    /// An effect has taken too long.
-    Effect(EffectId),
-    /// A parked slot may be tried again.
-    Slot(FrameId, u16),
 }
 
 impl Frame {

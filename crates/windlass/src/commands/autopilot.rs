@@ -82,8 +82,39 @@ struct Flags {
 }
 
 impl Flags {
+    /// What the two flags say together; nothing further in looks at them again.
+    fn rigor(&self) -> Result<Rigor, Error> {
+        match (self.fast, self.thorough) {
+            (true, true) => {
+                Err(Error::usage("Cannot use --fast and --thorough together. Choose one."))
+            }
+            (true, false) => Ok(Rigor::Fast),
+            (false, true) => Ok(Rigor::Thorough),
+            (false, false) => Ok(Rigor::Standard),
+        }
+    }
+
     fn any(&self) -> bool {
         self.fast || self.thorough || self.review_plans || self.roadmap.is_some()
+    }
+}
+
+/// How much is asked of each plan and phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rigor {
+    Fast,
+    Standard,
+    Thorough,
+}
+
+impl Rigor {
+    /// As the workflow's input has it.
+    fn name(self) -> &'static str {
+        match self {
+            Rigor::Fast => "fast",
+            Rigor::Standard => "standard",
+            Rigor::Thorough => "thorough",
+        }
     }
 }
 
@@ -99,9 +130,7 @@ enum AutopilotCommand {
 }
 
 pub fn run(args: &AutopilotArgs, out: &mut Output) -> Result<Exit, Error> {
-    if args.flags.fast && args.flags.thorough {
-        return Err(Error::usage("Cannot use --fast and --thorough together. Choose one."));
-    }
+    let rigor = args.flags.rigor()?;
     let place = Workplace::find(Path::new("."))?;
     if let Some(AutopilotCommand::Plan { json }) = &args.command {
         return plan(place, Tone::of(*json));
@@ -123,11 +152,11 @@ pub fn run(args: &AutopilotArgs, out: &mut Output) -> Result<Exit, Error> {
             let known = known::open(&held.journal, Some(id))?;
             under_way::go_on(&held, known, tone)
         }
-        ([], Some(spec)) => begin(place, spec, args, tone),
+        ([], Some(spec)) => begin(place, spec, rigor, args, tone),
         ([], None) => {
             let spec = ask_for_spec()?;
             let spec = below(&place, &spec)?;
-            begin(place, spec, args, tone)
+            begin(place, spec, rigor, args, tone)
         }
         (several, _) => Err(Error::several_open(several)),
     }
@@ -189,7 +218,13 @@ fn ask_for_spec() -> Result<PathBuf, Error> {
 }
 
 /// Begins a session, if its spec can be used.
-fn begin(place: Workplace, spec: String, args: &AutopilotArgs, tone: Tone) -> Result<Exit, Error> {
+fn begin(
+    place: Workplace,
+    spec: String,
+    rigor: Rigor,
+    args: &AutopilotArgs,
+    tone: Tone,
+) -> Result<Exit, Error> {
     let path = place.repository.top().join(&spec);
     let bytes = std::fs::read(&path).map_err(reading(path.clone()))?;
     let text = String::from_utf8_lossy(&bytes);
@@ -205,13 +240,8 @@ fn begin(place: Workplace, spec: String, args: &AutopilotArgs, tone: Tone) -> Re
     let mut inputs = BTreeMap::from([
         ("spec".to_owned(), Value::text(&spec)),
         ("review_plans".to_owned(), Value::Flag(args.flags.review_plans)),
+        ("rigor".to_owned(), Value::text(rigor.name())),
     ]);
-    let rigor = match (args.flags.fast, args.flags.thorough) {
-        (true, _) => "fast",
-        (false, true) => "thorough",
-        (false, false) => "standard",
-    };
-    inputs.insert("rigor".to_owned(), Value::text(rigor));
     inputs.extend(roadmap.map(|path| ("roadmap".to_owned(), Value::text(path))));
     start(&held, &spec, inputs, args.branch.clone(), tone)
 }
