@@ -100,10 +100,10 @@ impl Exhibits<'_> {
         let changes = store.changes(&from, &to).ok()?;
         let mut text = String::new();
         for change in changes.iter().take(FILES_SHOWN) {
-            let word = match (change.old.is_there(), change.new.is_there()) {
-                (false, _) => "new",
-                (true, false) => "gone",
-                (true, true) => "changed",
+            let word = match (change.old.is_absent(), change.new.is_absent()) {
+                (true, _) => "new",
+                (false, true) => "gone",
+                (false, false) => "changed",
             };
             text.push_str(&format!("{word:<8}{}\n", change.path.display()));
         }

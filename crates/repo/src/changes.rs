@@ -41,13 +41,6 @@ pub struct Change {
     pub new: Entry,
 }
 
-impl Entry {
-    /// Whether there is something.
-    pub fn is_there(&self) -> bool {
-        self.mode != "000000"
-    }
-}
-
 impl Store {
     /// What differs between two commits or trees.
     pub fn changes(&self, from: &Oid, to: &Oid) -> Result<Vec<Change>, RepoError> {

@@ -279,6 +279,8 @@ fn a_change_is_not_given_to_a_checkout_that_is_not_clean() {
             s.git(&["add", "x"]);
         }),
         ("in the way", |s| s.write("new.txt", "by hand\n")),
+        ("sparse", |s| drop(s.git(&["config", "core.sparseCheckout", "true"]))),
+        ("folding case", |s| drop(s.git(&["config", "core.ignoreCase", "true"]))),
         ("another commit", |s| {
             s.write("x", "x");
             s.commit("x");

@@ -316,3 +316,28 @@ fn a_lane_with_a_ruined_git_directory_is_recorded_all_the_same() {
         }
     }
 }
+
+#[test]
+fn a_file_is_read_beyond_links_as_far_as_they_stay_inside() {
+    let scratch = Scratch::new();
+    scratch.write("docs/guide.md", "how it is done\n");
+    for (link, to) in
+        [("link.md", "docs/guide.md"), ("dir", "docs"), ("out.md", "../secret"), ("loop", "loop")]
+    {
+        symlink(to, scratch.top.join(link)).unwrap();
+    }
+    scratch.write("empty", "");
+    let commit = scratch.commit("links");
+    let store = scratch.store();
+    store.sync().unwrap();
+    let read = |path: &str| store.linked_file_at(&commit, Path::new(path)).unwrap();
+    for path in ["docs/guide.md", "link.md", "dir/guide.md"] {
+        assert_eq!(read(path).as_deref(), Some(&b"how it is done\n"[..]), "{path}");
+    }
+    assert_eq!(read("empty").as_deref(), Some(&b""[..]));
+    for path in ["out.md", "loop", "absent", "docs", "dir", "docs\n/guide.md"] {
+        assert_eq!(read(path), None, "{path:?}");
+    }
+    // What is not beyond a link is read as it is.
+    assert_eq!(store.file_at(&commit, Path::new("link.md")).unwrap().unwrap(), b"docs/guide.md");
+}

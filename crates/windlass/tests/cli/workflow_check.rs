@@ -139,11 +139,3 @@ fn every_built_in_workflow_is_sound() {
         assert_eq!(code, 0, "{text}");
     }
 }
-
-#[test]
-fn the_documented_example_is_the_one_that_is_tested() {
-    let docs = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/workflows.md");
-    let docs = fs::read_to_string(docs).unwrap();
-    let example = docs.split("```").find_map(|block| block.strip_prefix("toml\n")).unwrap();
-    assert_eq!(example, fs::read_to_string(TIDY).unwrap());
-}
