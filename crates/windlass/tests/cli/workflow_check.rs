@@ -1,5 +1,4 @@
 use std::fs;
-use std::path::PathBuf;
 
 use crate::windlass::{BUILT_IN, json, printed, seen, windlass};
 
