@@ -22,9 +22,8 @@ pub trait Settings {
     }
 
     /// Variables that it gets from Windlass's own environment, such as its key. What they hold is never written down.
-    fn handed(&self) -> &[String] {
-        &[]
-    }
+    /// What [`Program::pass`](crate::Program::pass) names has to be among them, so every kind says.
+    fn handed(&self) -> &[String];
 
     /// The agent.
     ///

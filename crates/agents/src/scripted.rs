@@ -39,6 +39,10 @@ pub struct Settings {
 }
 
 impl crate::Settings for Settings {
+    fn handed(&self) -> &[String] {
+        &[]
+    }
+
     fn agent(&self, here: &Here<'_>) -> Result<Arc<dyn Agent>, Missing> {
         let script = here.top.join(&self.script);
         match std::fs::metadata(&script) {

@@ -23,7 +23,7 @@ use windlass_core::workflow::{Errand, Kind, Workflow};
 use windlass_engine::clerk::{Clerk, Nobody};
 
 /// All of them.
-const OFFICES: [Office; 1] = [autopilot::OFFICE];
+const OFFICES: &[Office] = &[autopilot::OFFICE];
 
 /// A kind of clerk.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ pub struct Office {
     /// What only its own workflows read: by this a workflow is known, so that a copy of a built-in one has its clerk.
     pub known_by: &'static str,
     /// What it can read.
-    pub readers: &'static [&'static str],
+    pub reads: &'static [&'static str],
     /// What it can show to roles and people, besides what every workflow can.
     pub shows: &'static [&'static str],
     /// The files that roles may be held to write.

@@ -29,18 +29,123 @@ pub trait Files {
     fn text(&self, name: &str) -> Option<String>;
 }
 
+/// Something that a project shows of itself.
+#[derive(Clone, Copy)]
+enum Sign {
+    /// A file of this name.
+    Has(&'static str),
+    /// A file whose name begins so.
+    Begins(&'static str),
+    /// A file whose name ends so.
+    Ends(&'static str),
+    /// A script in package.json.
+    Script(&'static str),
+    /// A section for a tool in pyproject.toml.
+    Tool(&'static str),
+}
+
+use Sign::{Begins, Ends, Has, Script, Tool};
+
+/// A language, known by any of its signs.
+struct Language {
+    signs: &'static [Sign],
+    name: &'static str,
+    test: Command,
+    build: Command,
+}
+
+/// A command that a language has.
+enum Command {
+    None,
+    Is(&'static str),
+    /// Only with this script: `npm test` without one fails, and that would be our doing.
+    With(Sign, &'static str),
+}
+
+/// The first that shows counts.
+const LANGUAGES: &[Language] = &[
+    Language {
+        signs: &[Has("build.gradle"), Has("build.gradle.kts")],
+        name: "java",
+        test: Command::Is("./gradlew test"),
+        build: Command::Is("./gradlew build"),
+    },
+    Language {
+        signs: &[Has("pom.xml")],
+        name: "java",
+        test: Command::Is("mvn test"),
+        build: Command::Is("mvn compile"),
+    },
+    Language {
+        signs: &[Has("pyproject.toml"), Has("setup.py")],
+        name: "python",
+        test: Command::Is("pytest"),
+        build: Command::None,
+    },
+    Language {
+        signs: &[Has("package.json")],
+        name: "typescript",
+        test: Command::With(Script("test"), "npm test"),
+        build: Command::With(Script("build"), "npm run build"),
+    },
+    Language {
+        signs: &[Ends(".csproj")],
+        name: "csharp",
+        test: Command::Is("dotnet test"),
+        build: Command::Is("dotnet build"),
+    },
+    Language {
+        signs: &[Has("go.mod")],
+        name: "go",
+        test: Command::Is("go test ./..."),
+        build: Command::Is("go build ./..."),
+    },
+    Language {
+        signs: &[Has("Cargo.toml")],
+        name: "rust",
+        test: Command::Is("cargo test"),
+        build: Command::Is("cargo build"),
+    },
+];
+
+/// Commands by their signs; the first that shows counts.
+type Table = &'static [(&'static [Sign], &'static str)];
+
+const LINTERS: Table = &[
+    (&[Script("lint")], "npm run lint"),
+    (&[Begins(".eslintrc"), Begins("eslint.config.")], "npx eslint ."),
+    (&[Tool("ruff")], "ruff check ."),
+    (&[Has(".pylintrc"), Tool("pylint")], "pylint ."),
+    (&[Has(".golangci.yml"), Has(".golangci.yaml")], "golangci-lint run"),
+    (&[Has("Cargo.toml")], "cargo clippy"),
+];
+
+const TYPE_CHECKERS: Table = &[
+    (&[Has("tsconfig.json")], "npx tsc --noEmit"),
+    (&[Has("mypy.ini"), Tool("mypy")], "mypy ."),
+    (&[Has("pyrightconfig.json"), Tool("pyright")], "pyright"),
+];
+
+/// A clean checkout has no dependencies; the lock file says who brings them.
+const SETUPS: Table = &[
+    (&[Has("package-lock.json")], "npm ci"),
+    (&[Has("pnpm-lock.yaml")], "pnpm install --frozen-lockfile"),
+    (&[Has("yarn.lock")], "yarn install --frozen-lockfile"),
+    (&[Has("uv.lock")], "uv sync --frozen"),
+    (&[Has("poetry.lock")], "poetry install --no-interaction"),
+];
+
 /// The commands for a project.
 pub fn detect(files: &dyn Files) -> Commands {
     let look = Look { names: files.names(), files };
-    let (language, test, build) = look.language();
-    let owned = |command: Option<&str>| command.map(str::to_owned);
+    let language = LANGUAGES.iter().find(|language| look.any(language.signs));
     Commands {
-        language: language.to_owned(),
-        setup: owned(look.setup()),
-        build: owned(build),
-        test: owned(test),
-        lint: owned(look.lint()),
-        type_check: owned(look.type_check()),
+        language: language.map_or("unknown", |language| language.name).to_owned(),
+        setup: look.first(SETUPS),
+        build: language.and_then(|language| look.command(&language.build)),
+        test: language.and_then(|language| look.command(&language.test)),
+        lint: look.first(LINTERS),
+        type_check: look.first(TYPE_CHECKERS),
     }
 }
 
@@ -50,83 +155,30 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn has(&self, name: &str) -> bool {
-        self.names.iter().any(|own| own == name)
+    fn any(&self, signs: &[Sign]) -> bool {
+        signs.iter().any(|sign| self.shows(*sign))
     }
 
-    fn has_like(&self, fits: impl Fn(&str) -> bool) -> bool {
-        self.names.iter().any(|name| fits(name))
-    }
-
-    /// Language, test command, build command.
-    fn language(&self) -> (&'static str, Option<&'static str>, Option<&'static str>) {
-        if self.has("build.gradle") || self.has("build.gradle.kts") {
-            ("java", Some("./gradlew test"), Some("./gradlew build"))
-        } else if self.has("pom.xml") {
-            ("java", Some("mvn test"), Some("mvn compile"))
-        } else if self.has("pyproject.toml") || self.has("setup.py") {
-            ("python", Some("pytest"), None)
-        } else if self.has("package.json") {
-            // An absent script is no check: `npm test` without one fails, and that would be our doing.
-            let script = |name, command| self.script(name).then_some(command);
-            ("typescript", script("test", "npm test"), script("build", "npm run build"))
-        } else if self.has_like(|name| name.ends_with(".csproj")) {
-            ("csharp", Some("dotnet test"), Some("dotnet build"))
-        } else if self.has("go.mod") {
-            ("go", Some("go test ./..."), Some("go build ./..."))
-        } else if self.has("Cargo.toml") {
-            ("rust", Some("cargo test"), Some("cargo build"))
-        } else {
-            ("unknown", None, None)
+    fn shows(&self, sign: Sign) -> bool {
+        match sign {
+            Has(name) => self.names.iter().any(|own| own == name),
+            Begins(with) => self.names.iter().any(|own| own.starts_with(with)),
+            Ends(with) => self.names.iter().any(|own| own.ends_with(with)),
+            Script(name) => self.script(name),
+            Tool(name) => self.tool(name),
         }
     }
 
-    fn lint(&self) -> Option<&'static str> {
-        if self.script("lint") {
-            Some("npm run lint")
-        } else if self
-            .has_like(|name| name.starts_with(".eslintrc") || name.starts_with("eslint.config."))
-        {
-            Some("npx eslint .")
-        } else if self.tool("ruff") {
-            Some("ruff check .")
-        } else if self.has(".pylintrc") || self.tool("pylint") {
-            Some("pylint .")
-        } else if self.has(".golangci.yml") || self.has(".golangci.yaml") {
-            Some("golangci-lint run")
-        } else if self.has("Cargo.toml") {
-            Some("cargo clippy")
-        } else {
-            None
-        }
+    fn first(&self, table: Table) -> Option<String> {
+        let (_, command) = table.iter().find(|(signs, _)| self.any(signs))?;
+        Some((*command).to_owned())
     }
 
-    fn type_check(&self) -> Option<&'static str> {
-        if self.has("tsconfig.json") {
-            Some("npx tsc --noEmit")
-        } else if self.has("mypy.ini") || self.tool("mypy") {
-            Some("mypy .")
-        } else if self.has("pyrightconfig.json") || self.tool("pyright") {
-            Some("pyright")
-        } else {
-            None
-        }
-    }
-
-    /// A clean checkout has no dependencies; the lock file says who brings them.
-    fn setup(&self) -> Option<&'static str> {
-        if self.has("package-lock.json") {
-            Some("npm ci")
-        } else if self.has("pnpm-lock.yaml") {
-            Some("pnpm install --frozen-lockfile")
-        } else if self.has("yarn.lock") {
-            Some("yarn install --frozen-lockfile")
-        } else if self.has("uv.lock") {
-            Some("uv sync --frozen")
-        } else if self.has("poetry.lock") {
-            Some("poetry install --no-interaction")
-        } else {
-            None
+    fn command(&self, command: &Command) -> Option<String> {
+        match command {
+            Command::None => None,
+            Command::Is(command) => Some((*command).to_owned()),
+            Command::With(sign, command) => self.shows(*sign).then(|| (*command).to_owned()),
         }
     }
 

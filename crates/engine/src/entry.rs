@@ -240,6 +240,18 @@ pub enum Check {
     Skipped,
 }
 
+impl Check {
+    /// In words, for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Check::Pass => "pass",
+            Check::Fail => "fail",
+            Check::FailedBefore => "fails, as it does without this work",
+            Check::Skipped => "skipped",
+        }
+    }
+}
+
 /// An entry that cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("an entry of the journal cannot be read: {0}")]

@@ -108,7 +108,7 @@ impl Hands for Workers<'_> {
             }
             Err(error) => {
                 let what = format!("no thread could be started: {error}");
-                let _ = inbox.send(Message::Trouble(id, Trouble { what }));
+                let _ = inbox.send(Message::Trouble(id, Trouble::new(what)));
             }
         }
     }

@@ -5,8 +5,8 @@
 //! | what does the loop do? | `engine.rs`; what reaches it `message.rs`; its hands `hands.rs` |
 //! | what does each kind of effect do? | `effect/`; what all of them may use `shop.rs`, `setup.rs` |
 //! | what does the journal hold? | `entry.rs`; what the notes add up to `books.rs`; the time `clock.rs`, `date.rs` |
-//! | what is a person shown? | `gate.rs`; on a landed commit `commit_note.rs` |
-//! | what is an agent told? | `role.rs`, `prompt.rs` |
+//! | what is a person shown? | `gate.rs`, `exhibit.rs`; on a landed commit `commit_note.rs` |
+//! | what is an agent told? | `role.rs`, `skill.rs`, `prompt.rs` |
 //! | which commands check a project? | `detect.rs` |
 //! | what does a workflow keep besides? | `clerk.rs`; its papers in lanes `papers.rs` |
 //! | what is never written down? | `mask.rs` |

@@ -58,19 +58,36 @@ pub struct Done {
 #[derive(Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct Trouble {
-    /// What happened, where, and what to do.
-    pub what: String,
+    what: String,
+    next: Option<String>,
 }
 
 impl Trouble {
+    /// What happened, and where.
+    pub fn new(what: impl Into<String>) -> Self {
+        Trouble { what: what.into(), next: None }
+    }
+
+    /// With what to do about it.
+    #[must_use]
+    pub fn next(mut self, step: impl Into<String>) -> Self {
+        self.next = Some(step.into());
+        self
+    }
+
+    /// What to do about it, if somebody knows.
+    pub fn next_step(&self) -> Option<&str> {
+        self.next.as_deref()
+    }
+
     /// What cannot be, and was.
     pub fn defect(what: &str) -> Self {
-        Trouble { what: format!("{what}: this is a defect of Windlass, please report it") }
+        Trouble::new(format!("{what}: this is a defect of Windlass, please report it"))
     }
 
     /// A file that cannot be dealt with.
     pub fn io(doing: &str, path: &Path, error: &std::io::Error) -> Self {
-        Trouble { what: format!("cannot {doing} {}: {error}", path.display()) }
+        Trouble::new(format!("cannot {doing} {}: {error}", path.display()))
     }
 }
 
@@ -78,7 +95,7 @@ macro_rules! troubles {
     ($($error:ty),* $(,)?) => {$(
         impl From<$error> for Trouble {
             fn from(error: $error) -> Self {
-                Trouble { what: error.to_string() }
+                Trouble::new(error.to_string())
             }
         }
     )*};

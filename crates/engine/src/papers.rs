@@ -117,7 +117,7 @@ fn open(work: &Path) -> Result<Root, Trouble> {
 }
 
 fn trouble(error: windlass_process::beneath::BeneathError) -> Trouble {
-    Trouble { what: error.to_string() }
+    Trouble::new(error.to_string())
 }
 
 /// The first part of a place that is a link.

@@ -40,8 +40,8 @@ pub trait Reader: Send + Sync {
 pub type Open = fn(&Path) -> Box<dyn Reader>;
 
 /// The readers that any workflow may use, by the name that its stages and its catalogue give them.
-pub const READERS: [(&str, Open); 1] =
-    [("tasks", |top| Box::new(tasks::Tasks { root: top.to_owned() }))];
+pub const READERS: &[(&str, Open)] =
+    &[("tasks", |top| Box::new(tasks::Tasks { root: top.to_owned() }))];
 
 /// What a reader came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -150,6 +150,11 @@ impl Error {
         Self::usage("no run is open here").hint("`windlass run` starts one")
     }
 
+    /// Nothing was ever run here.
+    pub fn never_run() -> Self {
+        Self::usage("nothing has been run here yet").hint("`windlass run` starts a run")
+    }
+
     /// Several runs could be meant.
     pub fn several_open(runs: &[String]) -> Self {
         let first = runs.first().map_or("", String::as_str);
@@ -240,13 +245,29 @@ said_by_rooms! {
     windlass_process::StartError;
     windlass_journal::BindError;
     windlass_journal::AskError;
-    windlass_engine::EngineError, of_the_world;
-    windlass_engine::message::Trouble, of_the_world;
     windlass_journal::PlaceError, of_the_world;
     windlass_repo::RepoError, of_the_world;
     windlass_repo::GitError, of_the_world;
     windlass_process::ledger::SweepError, of_the_world;
     windlass_process::ledger::LedgerError, of_the_world;
+}
+
+impl From<windlass_engine::EngineError> for Error {
+    fn from(error: windlass_engine::EngineError) -> Self {
+        let next = match &error {
+            windlass_engine::EngineError::Trouble(trouble) => trouble.next_step(),
+            _ => None,
+        };
+        let next = next.map(str::to_owned);
+        let said = error.to_string();
+        Error::here(said.as_str()).of_the_world(&said).maybe(next).because(error)
+    }
+}
+
+impl From<windlass_engine::message::Trouble> for Error {
+    fn from(trouble: windlass_engine::message::Trouble) -> Self {
+        windlass_engine::EngineError::from(trouble).into()
+    }
 }
 
 impl From<windlass_core::run::Refused> for Error {

@@ -69,7 +69,7 @@ pub fn resumable(journal: &Journal, name: Option<&str>) -> Result<Known, Error> 
 pub fn named_or_newest(journal: &Journal, name: Option<&str>) -> Result<Known, Error> {
     match name {
         Some(name) => open(journal, Some(name)),
-        None => load(journal, &journal.runs()?.last().ok_or_else(Error::nothing_open)?.id),
+        None => load(journal, &journal.runs()?.last().ok_or_else(Error::never_run)?.id),
     }
 }
 

@@ -208,7 +208,7 @@ impl Prepared {
         for stage in &flow.stages {
             if let Kind::Errand(Errand::Read { name }) = &stage.kind
                 && !READERS.iter().any(|(own, _)| own == name)
-                && !office.is_some_and(|office| office.readers.contains(&name.as_str()))
+                && !office.is_some_and(|office| office.reads.contains(&name.as_str()))
             {
                 let what = format!("{} cannot be run yet: nothing reads `{name}`", flow.name);
                 return Err(Error::here(what)

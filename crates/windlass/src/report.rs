@@ -6,7 +6,7 @@ use serde::Serialize;
 use windlass_clerks::finding;
 use windlass_core::run::Run;
 use windlass_engine::date::instant;
-use windlass_engine::entry::{Check, Entry, Note};
+use windlass_engine::entry::{Entry, Note};
 use windlass_journal::{Journal, RunId};
 
 use crate::error::Error;
@@ -326,12 +326,7 @@ impl Telling {
                 report.unit(unit.as_deref()).checks.push(CheckLine {
                     name: name.clone(),
                     command: command.clone(),
-                    came: match came {
-                        Check::Pass => "pass",
-                        Check::Fail => "fail",
-                        Check::FailedBefore => "fails on the base as well",
-                        Check::Skipped => "skipped",
-                    },
+                    came: came.words(),
                     tree: tree.clone(),
                     output: output.clone(),
                 });
@@ -344,7 +339,20 @@ impl Telling {
                 }
             }
             Note::Told { text, .. } if !text.is_empty() => report.itself.told.push(text.clone()),
-            _ => {}
+            Note::Told { .. }
+            | Note::Asked(_)
+            | Note::Based { .. }
+            | Note::BaseChecked { .. }
+            | Note::Saved { .. }
+            | Note::Turned { .. }
+            | Note::Conflicted { .. }
+            | Note::ByHand { .. }
+            | Note::Lost { .. }
+            | Note::Left { .. }
+            | Note::Shown { .. }
+            | Note::Paper { .. }
+            | Note::Kept { .. }
+            | Note::Tidied => {}
         }
     }
 }

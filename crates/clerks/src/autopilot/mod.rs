@@ -29,7 +29,7 @@ use crate::{Desk, Office, finding};
 /// Runs that read autopilot's session are autopilot's.
 pub(crate) const OFFICE: Office = Office {
     known_by: "autopilot-session",
-    readers: &read::READERS,
+    reads: &read::READS,
     shows: &show::SHOWS,
     files: &["plan", "handoff.json"],
     open: |desk| Arc::new(Autopilot::new(desk)),

@@ -17,7 +17,7 @@ use super::{Autopilot, MARK, PLANS, stage};
 use crate::memory::{failures, learnings};
 
 /// What it can read.
-pub const READERS: [&str; 6] =
+pub const READS: [&str; 6] =
     ["autopilot-session", "spec", "roadmap", "working-context", "session-summary", "phase-plan"];
 
 /// A spec is no longer than this.

@@ -39,7 +39,7 @@ impl Files {
         match self.open()?.read(path, BYTES_MAX) {
             Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
             Err(error) if error.is_not_found() => Ok(None),
-            Err(error) => Err(Trouble { what: error.to_string() }),
+            Err(error) => Err(Trouble::new(error.to_string())),
         }
     }
 
@@ -53,7 +53,7 @@ impl Files {
         let parent = Path::new(path).parent().unwrap_or(Path::new(""));
         let written =
             root.make_directories(parent).and_then(|()| root.replace(path, text.as_bytes()));
-        written.map_err(|error| Trouble { what: error.to_string() })
+        written.map_err(|error| Trouble::new(error.to_string()))
     }
 
     /// Appends a block to a file that begins with this heading, unless the block is there already. Whether it was

@@ -32,11 +32,9 @@ pub(super) fn invoke(
     brake: &Brake,
 ) -> Outcome {
     let Some((agent_name, agent)) = shop.setup.agent(role, wanted) else {
-        let what = format!(
-            "no agent plays the role `{role}`: name one in windlass.toml, as `[roles] {role} = \"…\"` or \
-             `[roles] default = \"…\"`"
-        );
-        return Err(Trouble { what });
+        return Err(Trouble::new(format!("no agent plays the role `{role}`")).next(format!(
+            "name one in windlass.toml, as `[roles] {role} = \"…\"` or `[roles] default = \"…\"`, and commit that"
+        )));
     };
     let Some(base) = &job.base else { return Err(Trouble::defect("an agent without a base")) };
     let lane = shop.lane(job.effect.lane, job.unit(), base, when(job.effect.since))?;

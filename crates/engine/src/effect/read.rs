@@ -14,7 +14,7 @@ pub(super) fn read(shop: &Shop, job: &Job, name: &str) -> Result<Done, Trouble> 
     };
     let Some(reading) = reading else {
         let what = format!("nothing here reads `{name}`: this workflow cannot be run yet");
-        return Err(Trouble { what });
+        return Err(Trouble::new(what));
     };
     let mut paper = Paper::default();
     for (path, bytes) in reading.papers {

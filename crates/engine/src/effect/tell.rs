@@ -39,8 +39,7 @@ fn done(shop: &Shop, words: &[String]) -> Result<Option<String>, Trouble> {
     let limits = Limits { wall: Some(WALL), idle: None, grace: shop.setup.grace };
     let command = Command::new(program, shop.store.repository().top());
     let command = command.args(args.iter().cloned()).env(env).limits(limits);
-    let finished =
-        shop.spawner.run(command).map_err(|error| Trouble { what: error.to_string() })?;
+    let finished = shop.spawner.run(command).map_err(|error| Trouble::new(error.to_string()))?;
     if finished.ending != Ending::Exited(0) {
         return Ok(None);
     }

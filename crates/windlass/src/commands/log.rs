@@ -38,7 +38,7 @@ pub struct LogArgs {
 
 pub fn run(args: &LogArgs, out: &mut Output) -> Result<Exit, Error> {
     let place = Workplace::find(Path::new("."))?;
-    let journal = place.look()?.ok_or_else(Error::nothing_open)?;
+    let journal = place.look()?.ok_or_else(Error::never_run)?;
     let known = known::named_or_newest(&journal, args.run.as_deref())?;
     if args.json {
         for entry in journal.read(&known.id, 0)? {
@@ -70,7 +70,20 @@ fn printed(entry: &Entry) -> Vec<(&'static str, &str)> {
         Note::Checked { output: Some(output), .. } => vec![("printed", output)],
         Note::BaseChecked { output, .. } => vec![("printed, without this work", output)],
         Note::Shown { shown, .. } => vec![("shown", shown)],
-        _ => Vec::new(),
+        Note::Checked { output: None, .. }
+        | Note::TakenUp { .. }
+        | Note::Based { .. }
+        | Note::Saved { .. }
+        | Note::Landed { .. }
+        | Note::Turned { .. }
+        | Note::Conflicted { .. }
+        | Note::ByHand { .. }
+        | Note::Lost { .. }
+        | Note::Left { .. }
+        | Note::Told { .. }
+        | Note::Paper { .. }
+        | Note::Kept { .. }
+        | Note::Tidied => Vec::new(),
     }
 }
 

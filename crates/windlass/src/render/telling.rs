@@ -58,14 +58,12 @@ impl Teller {
                 lines
             }
             Note::Checked { unit, name, came, command, .. } => {
-                let came = match came {
-                    Check::Pass => "pass",
-                    Check::Fail => "fail",
-                    Check::FailedBefore => "fails, as it does without this work",
-                    Check::Skipped if command.is_some() => "skipped: its command is not installed",
-                    Check::Skipped => "skipped: there is no such command",
+                let why = match came {
+                    Check::Skipped if command.is_some() => ": its command is not installed",
+                    Check::Skipped => ": there is no such command",
+                    Check::Pass | Check::Fail | Check::FailedBefore => "",
                 };
-                vec![format!("{}check {name}: {came}", of(unit))]
+                vec![format!("{}check {name}: {}{why}", of(unit), came.words())]
             }
             Note::Landed { unit, commit, branch, waits, why, .. } => {
                 let short = &commit[..commit.len().min(10)];

@@ -69,6 +69,23 @@ fn files_that_documents_name_are_there() {
 }
 
 #[test]
+fn links_of_documents_lead_somewhere() {
+    let documents = fs::read_dir(top().join("docs")).expect("documents");
+    let documents = documents.map(|entry| entry.expect("an entry").path());
+    let own = documents.filter(|path| path.extension().is_some_and(|it| it == "md"));
+    let mut dead = Vec::new();
+    for path in own.chain([top().join("README.md"), top().join("CONTRIBUTING.md")]) {
+        let text = fs::read_to_string(&path).expect("a readable document");
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+        let links = links.filter(|link| !link.is_empty() && !link.contains("://"));
+        let dir = path.parent().expect("a directory");
+        let lost = links.filter(|link| !dir.join(link).exists());
+        dead.extend(lost.map(|link| format!("{}: {link}", path.display())));
+    }
+    assert_eq!(dead, [""; 0]);
+}
+
+#[test]
 fn tests_that_the_coverage_names_are_there() {
     let code: String = rust("crates").iter().map(|path| read(path)).collect();
     let functions: BTreeSet<&str> =

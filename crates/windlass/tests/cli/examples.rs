@@ -1,4 +1,4 @@
-//! What `--help` shows as an example works, exactly as it is written there.
+//! Every verb shows examples; those that need no repository work exactly as they are written there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
