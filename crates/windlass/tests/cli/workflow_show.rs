@@ -51,6 +51,7 @@ fn a_workflow_is_shown_with_where_its_verdicts_lead() {
     ");
 }
 
+// As long as the page that it looks at.
 #[test]
 fn every_kind_of_thing_has_a_place() {
     insta::assert_snapshot!(seen(&mut windlass(&["workflow", "show", "tests/fixtures/garden.toml", "--catalogue", "tests/fixtures/roles.toml"])), @r#"
