@@ -37,12 +37,12 @@ pub struct Office {
     /// The files that roles may be held to write.
     pub files: &'static [&'static str],
     /// Makes the clerk of a run.
-    open: fn(&Desk<'_>) -> Arc<dyn Clerk>,
+    open: fn(&Place<'_>) -> Arc<dyn Clerk>,
 }
 
 /// Where a clerk works.
 #[derive(Clone, Copy, Debug)]
-pub struct Desk<'a> {
+pub struct Place<'a> {
     /// The top of the person's checkout.
     pub top: &'a Path,
     /// Where Windlass remembers things.
@@ -64,9 +64,9 @@ impl Office {
 }
 
 /// The clerk of a run: nobody, if its workflow keeps nothing.
-pub fn clerk(desk: &Desk<'_>) -> Arc<dyn Clerk> {
-    match Office::of(desk.run.workflow()) {
-        Some(office) => (office.open)(desk),
+pub fn clerk(at: &Place<'_>) -> Arc<dyn Clerk> {
+    match Office::of(at.run.workflow()) {
+        Some(office) => (office.open)(at),
         None => Arc::new(Nobody),
     }
 }

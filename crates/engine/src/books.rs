@@ -96,11 +96,7 @@ impl Books {
     pub fn enter(&mut self, note: &Note) {
         match note {
             Note::Based { unit, base } => self.based(unit, base),
-            Note::Asked(asked) => {
-                let held = self.held.get(&asked.unit).cloned();
-                let part = self.part_mut(asked);
-                part.since = part.since.take().or(held);
-            }
+            Note::Asked(asked) => self.asked(asked),
             Note::Answered(answered) => self.answered(answered),
             Note::Turned { effect, came, tip, .. } => {
                 self.turned.insert(*effect, (came.clone(), tip.clone()));
@@ -159,12 +155,20 @@ impl Books {
         own.for_each(|(_, part)| part.since = Some(base.to_owned()));
     }
 
+    /// The first time somebody is asked about a part, what the lane holds is what its changes are told from.
+    fn asked(&mut self, asked: &Invocation) {
+        let held = self.held.get(&asked.unit).cloned();
+        let part = self.part_mut(asked);
+        part.since = part.since.take().or(held);
+    }
+
     fn part_mut(&mut self, asked: &Invocation) -> &mut Part {
         self.parts.entry((asked.unit.clone(), asked.task.clone())).or_default()
     }
 
     fn answered(&mut self, answered: &Answered) {
         let Answered { asked, came, remarks, stdout, commit, .. } = answered;
+        self.asked(asked);
         if let Some(commit) = commit {
             self.held.insert(asked.unit.clone(), commit.clone());
         }
@@ -272,6 +276,7 @@ mod tests {
     fn an_answer_says_by_itself_who_gave_it() {
         // Whoever was cut off between an answer and the note that somebody was asked has the answer alone.
         let mut books = Books::default();
+        books.enter(&Note::Based { unit: Some("a".into()), base: "before".into() });
         let asked = Invocation {
             effect: EffectId(7),
             unit: Some("a".into()),
@@ -289,9 +294,11 @@ mod tests {
             stdout: "o".into(),
             stderr: "e".into(),
             remarks: Vec::new(),
-            commit: None,
+            commit: Some("after".into()),
             files: Vec::new(),
         }));
+        let part = books.part(Some("a"), None).unwrap();
+        assert_eq!(part.since.as_deref(), Some("before"), "what its change is told from");
         let attempt = &books.attempts(Some("a"), None, "review")[0];
         assert_eq!((attempt.role.as_str(), attempt.agent.as_str()), ("reviewer", "somebody"));
     }

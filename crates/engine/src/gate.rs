@@ -114,7 +114,12 @@ impl<'a> Reception<'a> {
         // What belongs to the session is no part of the work, whoever put it there; it is kept as a paper.
         let held = store.head(&lane)?;
         let apart = self.clerk.apart();
-        for (path, bytes) in papers::gather(&lane.work, &apart)?.papers {
+        let gathered = papers::gather(&lane.work, &apart)?.papers;
+        if !gathered.is_empty() {
+            // They leave the lane before they are on record: whoever is cut off in between finds them under a ref.
+            store.snapshot(&lane, "papers by hand", when(since))?;
+        }
+        for (path, bytes) in gathered {
             let holds = Some(BlobId::of(&bytes).to_string());
             paper.notes.push(Note::Paper { effect: EffectId(u64::MAX), path, holds });
             paper.blobs.push(bytes);

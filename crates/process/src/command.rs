@@ -184,6 +184,7 @@ impl Command {
         self
     }
 
+    /// The mask of permissions that the files it makes do not get.
     pub fn umask(mut self, umask: u32) -> Command {
         self.umask = umask & 0o777;
         self

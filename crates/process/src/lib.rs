@@ -1,4 +1,4 @@
-//! Where Windlass starts programs, and the only place where it does.
+//! Where Windlass starts programs: agents, checks, and git.
 //!
 //! An agent is a program that may hang, flood, fork, daemonise, ignore signals and lie about it.
 //! This room gives such a program exactly one life: it starts with an environment built up from

@@ -78,7 +78,7 @@ impl<'a> Base<'a> {
     pub fn roles(&self) -> Result<Roles, Error> {
         let mut roles = Roles { all: BTreeMap::new(), own: BTreeSet::new() };
         for (name, text) in builtin::ROLES {
-            roles.all.insert(name.to_owned(), Role::parse(name, text)?);
+            roles.all.insert((*name).to_owned(), Role::parse(name, text)?);
         }
         for file in self.names_in(ROLES)? {
             let Some(name) = file.strip_suffix(".md") else { continue };
@@ -100,7 +100,7 @@ impl<'a> Base<'a> {
             places.push((place, self.names_in(place)?));
         }
         for name in named.iter().copied().filter(|name| Skill::is_name(name)) {
-            let built_in = builtin::SKILLS.into_iter().find(|(own, _)| own == name);
+            let built_in = builtin::SKILLS.iter().find(|(own, _)| own == name);
             let built_in = built_in.map(|(_, text)| Skill::parse(name, "", text));
             let found = self.own_skill(name, &places)?.or(built_in);
             skills.known.extend(found.map(|skill| (name.clone(), skill)));

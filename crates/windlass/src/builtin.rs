@@ -17,7 +17,7 @@ macro_rules! workflow {
 }
 
 /// In the order in which people meet them.
-pub const WORKFLOWS: [BuiltIn; 5] = [
+pub const WORKFLOWS: &[BuiltIn] = &[
     workflow!("autopilot"),
     workflow!("task"),
     workflow!("mission"),
@@ -32,23 +32,23 @@ pub const CATALOGUE: BuiltIn =
 /// Markdown of a directory at the top, by name.
 macro_rules! markdown {
     ($dir:literal: $($name:literal),* $(,)?) => {
-        [$(($name, include_str!(concat!("../../../", $dir, "/", $name, ".md")))),*]
+        &[$(($name, include_str!(concat!("../../../", $dir, "/", $name, ".md")))),*]
     };
 }
 
 /// The roles that come with the program, by name; a project's own count instead.
-pub const ROLES: [(&str, &str); 6] = markdown!("roles":
+pub const ROLES: &[(&str, &str)] = markdown!("roles":
     "code-reviewer", "conflict-resolver", "plan-skeleton", "planner", "task-executor", "verifier");
 
 /// The guidance that comes with the program, by name; a project's own counts instead.
-pub const SKILLS: [(&str, &str); 4] = markdown!("skills":
+pub const SKILLS: &[(&str, &str)] = markdown!("skills":
     "harness-code-review", "harness-execution", "harness-planning", "harness-verification");
 
 pub fn find(name: &str) -> Option<BuiltIn> {
-    WORKFLOWS.into_iter().find(|workflow| workflow.name == name)
+    WORKFLOWS.iter().copied().find(|workflow| workflow.name == name)
 }
 
 /// The built-in name that was probably meant.
 pub fn nearest(name: &str) -> Option<&'static str> {
-    suggest::nearest(name, WORKFLOWS.map(|workflow| workflow.name))
+    suggest::nearest(name, WORKFLOWS.iter().map(|workflow| workflow.name))
 }

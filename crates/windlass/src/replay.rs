@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use windlass_clerks::{Desk, clerk};
+use windlass_clerks::{Place, clerk};
 use windlass_core::run::{Run, fold};
 use windlass_engine::EngineError;
 use windlass_engine::clerk::Clerk;
@@ -61,7 +61,7 @@ pub fn told(
     run: &Run,
 ) -> Result<Arc<dyn Clerk>, Error> {
     let base = Meta::of(journal, id)?.base.unwrap_or_default();
-    let clerk = clerk(&Desk { top, state, base: &base, run });
+    let clerk = clerk(&Place { top, state, base: &base, run });
     feed(&*clerk, journal, id)?;
     Ok(clerk)
 }

@@ -24,7 +24,7 @@ use session::Session;
 
 use crate::memory::Files;
 use crate::projection::Projection;
-use crate::{Desk, Office, finding};
+use crate::{Office, Place, finding};
 
 /// Runs that read autopilot's session are autopilot's.
 pub(crate) const OFFICE: Office = Office {
@@ -32,7 +32,7 @@ pub(crate) const OFFICE: Office = Office {
     reads: &read::READS,
     shows: &show::SHOWS,
     files: &["plan", "handoff.json"],
-    open: |desk| Arc::new(Autopilot::new(desk)),
+    open: |at| Arc::new(Autopilot::new(at)),
 };
 
 /// Where plans are.
@@ -70,7 +70,7 @@ struct Autopilot {
 }
 
 impl Autopilot {
-    fn new(Desk { top, state, base, run }: &Desk<'_>) -> Self {
+    fn new(Place { top, state, base, run }: &Place<'_>) -> Self {
         let files = Files::of(top);
         let input = |name: &str| {
             let inputs = &run.workflow().inputs;

@@ -23,8 +23,8 @@ pub struct ListArgs {
 pub fn run(args: &ListArgs, out: &mut Output) -> Result<Exit, Error> {
     let catalogue = built_in_catalogue()?;
     let summaries = builtin::WORKFLOWS
-        .into_iter()
-        .map(|workflow| Ok(Summary::of(&*sound(workflow.into(), &catalogue)?)))
+        .iter()
+        .map(|workflow| Ok(Summary::of(&*sound((*workflow).into(), &catalogue)?)))
         .collect::<Result<Vec<_>, Error>>()?;
     if args.json {
         out.json(&summaries)?;

@@ -116,7 +116,7 @@ mod tests {
     fn every_built_in_workflow_is_found_by_the_name_it_declares() {
         let catalogue = built_in_catalogue().unwrap();
         for builtin::BuiltIn { name, .. } in builtin::WORKFLOWS {
-            assert_eq!(target(name).load(&catalogue).unwrap().name, name);
+            assert_eq!(target(name).load(&catalogue).unwrap().name, *name);
         }
     }
 }
