@@ -186,13 +186,25 @@ pub fn ask_at_length(dir: &Path) {
     }
 }
 
+/// Whether every thread of a process waits for something, or has ended.
+fn is_waiting(pid: u32) -> bool {
+    let mut threads = fs::read_dir(format!("/proc/{pid}/task")).expect("it is ours");
+    threads.all(|thread| {
+        let stat = fs::read_to_string(thread.expect("a thread").path().join("stat"));
+        // The state stands behind the name, which is in brackets.
+        let state = stat.ok().and_then(|stat| stat.rsplit(") ").next()?.chars().next());
+        matches!(state, Some('S' | 'Z'))
+    })
+}
+
 /// Stops a process and lets it go on, as Ctrl-Z and `fg` do, a few times: whatever it waits for
 /// with a time limit is interrupted by that.
 fn stop_and_go_on(actor: &mut Actor) {
     let pid = Pid::from_raw(actor.id().cast_signed()).expect("a number");
     for _ in 0..3 {
-        // Long enough for it to wait again.
-        thread::sleep(Duration::from_millis(30));
+        while !is_waiting(actor.id()) {
+            thread::yield_now();
+        }
         kill_process(pid, Signal::STOP).expect("it is ours");
         let either = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         let status = waitid(WaitId::Pid(pid), either).expect("it is ours");
