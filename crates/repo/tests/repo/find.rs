@@ -3,7 +3,7 @@
 use std::{
     fs,
     os::unix::{fs::PermissionsExt, process::CommandExt},
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
     sync::Arc,
 };
@@ -109,8 +109,18 @@ fn as_nobody(test: &str, scratch: &Scratch) -> bool {
 fn scratch_for_nobody() -> Scratch {
     match std::env::var_os("WINDLASS_TEST_SCRATCH") {
         Some(dir) => Scratch::at(Path::new(&dir)),
-        None => Scratch::new(),
+        None => Scratch::below(&reachable()),
     }
+}
+
+/// Where temporary directories go, or, if only their owner gets there, where everybody's go.
+fn reachable() -> PathBuf {
+    let everybody_passes =
+        |dir: &Path| fs::metadata(dir).is_ok_and(|found| found.permissions().mode() & 0o001 != 0);
+    [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()]
+        .into_iter()
+        .find(|dir| dir.ancestors().all(everybody_passes))
+        .expect("a directory for temporary files that everybody gets to")
 }
 
 fn set_mode(path: &Path, mode: u32) {

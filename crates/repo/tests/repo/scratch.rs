@@ -29,7 +29,12 @@ pub struct Scratch {
 impl Scratch {
     /// A repository with three files and one commit on `main`.
     pub fn new() -> Scratch {
-        let temporary = TempDir::with_prefix("windlass").expect("a temporary directory");
+        Self::below(&std::env::temp_dir())
+    }
+
+    /// In a directory of its own below this one.
+    pub fn below(dir: &Path) -> Scratch {
+        let temporary = TempDir::with_prefix_in("windlass", dir).expect("a temporary directory");
         let dir = temporary.path().canonicalize().expect("it is there");
         let scratch = Scratch { top: dir.join("their repo"), dir, _temporary: Some(temporary) };
         fs::create_dir_all(scratch.dir.join("home")).expect("a home");

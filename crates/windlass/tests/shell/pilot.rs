@@ -23,8 +23,8 @@ pub const CONFIG: &str = "[agents.acted]\nkind = 'scripted'\nscript = 'script.to
                       [policies.go-on]\nstage = 'go_on'\nanswer = 'yes'\n\
                       [policies.no-pr]\nstage = 'offer_pr'\nanswer = 'no'\n";
 
-/// Fails while any file says that it is bad.
-const CHECK: &str = "for file in *.txt; do\n  if grep -qs bad \"$file\"; then echo \"$file is bad\"; exit 1; fi\ndone\n";
+/// Fails while any file says that it is bad, as a word: the name of a commit may have those letters in it.
+const CHECK: &str = "for file in *.txt; do\n  if grep -qsw bad \"$file\"; then echo \"$file is bad\"; exit 1; fi\ndone\n";
 
 pub const HANDOFF: &str = r#"{"fromSkill":"harness-planning","summary":"s","concerns":[]}"#;
 
