@@ -48,6 +48,8 @@ pub(crate) struct Plan {
     pub(crate) umask: u32,
     /// The signal it gets when we die.
     pub(crate) orphaned: c_int,
+    /// What becomes its descriptor 3, if it is to have one. It is none of those numbers here either.
+    pub(crate) fourth: Option<OwnedFd>,
 }
 
 /// A program that runs. Its process is ours to collect.
@@ -108,6 +110,8 @@ struct Orders {
     env: *const *const c_char,
     directory: *const c_char,
     stdio: [RawFd; 3],
+    /// Below nought if there is none.
+    fourth: RawFd,
     umask: libc::mode_t,
     orphaned: c_int,
     limit: Option<libc::rlim_t>,
@@ -149,6 +153,7 @@ impl Launcher {
             env: env.as_ptr(),
             directory: plan.directory.as_ptr(),
             stdio: [0, 1, 2].map(|at: usize| plan.stdio[at].as_raw_fd()),
+            fourth: plan.fourth.as_ref().map_or(-1, AsRawFd::as_raw_fd),
             umask: plan.umask,
             orphaned: plan.orphaned,
             limit: match self.marks {
@@ -252,8 +257,15 @@ unsafe fn obey(orders: &Orders) -> Step {
                 return Step::ConnectStdio;
             }
         }
+        let mut first: libc::c_uint = 3;
+        if orders.fourth >= 0 {
+            if libc::dup2(orders.fourth, 3) < 0 {
+                return Step::ConnectStdio;
+            }
+            first = 4;
+        }
         let cloexec = libc::CLOSE_RANGE_CLOEXEC;
-        if libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, cloexec) < 0 {
+        if libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, cloexec) < 0 {
             return Step::CloseFiles;
         }
         if libc::chdir(orders.directory) < 0 {

@@ -25,7 +25,8 @@
 //! | what is to be started, and with what? | `command.rs`, `env.rs`, `which.rs` |
 //! | what does a caller hold? | `spawner.rs` |
 //! | what does the one thread do? | `minder.rs`, `ward.rs` for one child, `poller.rs` to wait |
-//! | how does a program get started? | `launch.rs`, the only unsafe code |
+//! | how does a program get started? | `launch.rs`, where the unsafe code is |
+//! | what does an agent see of the machine? | `sandbox/` |
 //! | who came from whom? | `family.rs`, `token.rs`, `proc.rs` |
 //! | what was printed? | `spool.rs` while it runs, `output.rs` before and after |
 //! | what did a killed Windlass leave behind? | `ledger/` |
@@ -47,6 +48,7 @@ mod minder;
 mod output;
 mod poller;
 mod proc;
+pub mod sandbox;
 mod spawner;
 mod spool;
 mod token;
@@ -59,6 +61,7 @@ pub use error::{Lost, RunError, Shortage, SpawnError, StartError};
 pub use ledger::Ledger;
 pub use output::{Captured, Digest, LeftOut, Output, ReadError};
 pub use proc::Started;
+pub use sandbox::{Sandbox, View};
 pub use spawner::{Child, Spawner};
 pub use ward::{Ending, Finished, Limit, Stragglers};
 pub use which::which;

@@ -228,7 +228,7 @@ impl Minder {
     }
 
     fn start(&mut self, id: WardId, order: Order) -> Result<Ward, SpawnError> {
-        let Order { plan, program, token, limits, stdout, stderr, watch } = order;
+        let Order { plan, program, token, terms, stdout, stderr } = order;
         let flow = |stream, (pipe, spool)| {
             let pipe = self.poller.watch(pipe, Source::Output(id, stream));
             let pipe = pipe.map_err(|error| SpawnError::system("await output", &program, error))?;
@@ -242,7 +242,7 @@ impl Minder {
         let (leader, family) = self.enrol(id, pid, pidfd, token, &program).inspect_err(|_| {
             give_back(pid);
         })?;
-        Ok(Ward::new(id, family, leader, flows, watch, limits, started))
+        Ok(Ward::new(id, family, leader, flows, terms, started))
     }
 
     /// Sees to it that a new process is known: to us, and to whoever comes after us.

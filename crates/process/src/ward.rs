@@ -33,9 +33,11 @@ use rustix::{
 
 use crate::{
     Captured, Limits, Started, Stream, Watch,
+    command::Door,
     family::{self, Family, Member},
     poller::{Poller, Source, WardId, Watched},
     proc::{self, Life},
+    sandbox::doorman::IN,
     spool::Spool,
 };
 
@@ -57,6 +59,8 @@ pub enum Ending {
     TimedOut(Limit),
     /// It was ended because somebody asked for it.
     Stopped,
+    /// It never started: what it was to run in could not be set up, or it is not to be seen from there.
+    Barred,
 }
 
 /// Which time was used up.
@@ -91,6 +95,8 @@ pub struct Finished {
     pub stderr: Captured,
     /// From its start until its first process had ended.
     pub wall: Duration,
+    /// Why it never started, if it did not.
+    pub why: Option<String>,
     /// What it left behind.
     pub stragglers: Stragglers,
     /// The watch panicked, and has not seen everything.
@@ -118,6 +124,14 @@ pub(crate) struct Flow {
     pub(crate) spool: Spool,
 }
 
+/// On what terms a child is looked after.
+pub(crate) struct Terms {
+    pub(crate) watch: Option<Watch>,
+    /// The door of its sandbox, if it is in one.
+    pub(crate) door: Option<Door>,
+    pub(crate) limits: Limits,
+}
+
 pub(crate) struct Ward {
     pub(crate) id: WardId,
     pub(crate) family: Family,
@@ -126,6 +140,7 @@ pub(crate) struct Ward {
     pub(crate) stderr: Flow,
     pub(crate) watch: Option<Watch>,
     watch_panicked: bool,
+    door: Option<Door>,
     limits: Limits,
     started: Instant,
     last_output: Instant,
@@ -146,8 +161,7 @@ impl Ward {
         family: Family,
         leader: Watched,
         [stdout, stderr]: [Flow; 2],
-        watch: Option<Watch>,
-        limits: Limits,
+        Terms { watch, door, limits }: Terms,
         now: Instant,
     ) -> Ward {
         Ward {
@@ -158,6 +172,7 @@ impl Ward {
             stderr,
             watch,
             watch_panicked: false,
+            door,
             limits,
             started: now,
             last_output: now,
@@ -250,6 +265,11 @@ impl Ward {
         Ok(members)
     }
 
+    /// Whether the first process is not the program but somebody who waits for it.
+    fn has_monitor(&self) -> bool {
+        self.door.as_ref().is_some_and(|door| door.has_monitor)
+    }
+
     /// The signal that goes with the phase.
     fn signal(&self) -> Signal {
         match self.phase {
@@ -261,6 +281,10 @@ impl Ward {
     /// Once for each phase: a second TERM means "now, and never mind the rest" to some programs.
     /// All of a group get it in one step, so none can slip away by forking.
     fn signal_group(&self) {
+        // A monitor that is asked to end takes everything down at once; the others are asked one by one.
+        if self.has_monitor() && !matches!(self.phase, Phase::Killed { .. }) {
+            return;
+        }
         if let Some(group) = Pid::from_raw(self.family.leader.pid) {
             // Nobody left to hear it is as good as done; it is checked later who is left.
             let _ = kill_process_group(group, self.signal());
@@ -288,7 +312,7 @@ impl Ward {
             Err(error) => return self.lose_sight(&error),
         };
         let in_group = member.group == self.family.leader.pid;
-        if self.ended.is_some() || !in_group {
+        if self.ended.is_some() || !in_group || self.has_monitor() {
             let _ = pidfd_send_signal(&held, self.signal());
         }
         if self.ended.is_none() || self.members.contains_key(&pid) {
@@ -297,7 +321,8 @@ impl Ward {
         match poller.watch(held, Source::Member(self.id, pid)) {
             Ok(watched) => {
                 self.members.insert(pid, watched);
-                self.stragglers.ended += 1;
+                // What a monitor leaves behind the kernel ends; we only wait for it.
+                self.stragglers.ended += usize::from(!self.has_monitor());
             }
             Err(error) => self.lose_sight(&error),
         }
@@ -407,19 +432,53 @@ impl Ward {
         }
     }
 
+    /// What an exit means. A monitor ends with what the program ended with, and tells a signal as a shell does.
+    fn told_by(&self, exit: Ending) -> Ending {
+        const SIGNALS: std::ops::RangeInclusive<i32> = 129..=192;
+        match exit {
+            Ending::Exited(code) if self.has_monitor() && SIGNALS.contains(&code) => {
+                Ending::Signalled(code - 128)
+            }
+            exit => exit,
+        }
+    }
+
     /// Takes what is left in the pipes, collects the first process and sums up.
     pub(crate) fn finish(mut self, buffer: &mut [u8], now: Instant) -> Finished {
         for stream in [Stream::Stdout, Stream::Stderr] {
             self.drain(stream, buffer, now);
         }
-        let exit = self.ended.and_then(|_| exit_of(&self.leader));
+        let exit = self.ended.and_then(|_| exit_of(&self.leader)).map(|exit| self.told_by(exit));
+        let (stdout, stderr) = (self.stdout.spool.finish(), self.stderr.spool.finish());
+        let why = match &self.door {
+            Some(door) if self.cause.is_none() => door.barred(buffer, &stderr),
+            _ => None,
+        };
+        let barred = why.as_ref().map(|_| Ending::Barred);
+        let ending = self.cause.or(barred).or(exit);
         Finished {
-            ending: self.cause.or(exit).unwrap_or(Ending::Signalled(Signal::KILL.as_raw())),
-            stdout: self.stdout.spool.finish(),
-            stderr: self.stderr.spool.finish(),
+            ending: ending.unwrap_or(Ending::Signalled(Signal::KILL.as_raw())),
+            stdout,
+            stderr,
+            why,
             wall: self.ended.unwrap_or(now).saturating_duration_since(self.started),
             stragglers: self.stragglers,
             watch_panicked: self.watch_panicked,
+        }
+    }
+}
+
+impl Door {
+    /// Why the program never started, if the doorman has not said that it did. Somebody who could not even call the
+    /// doorman has said so on standard error.
+    fn barred(&self, buffer: &mut [u8], stderr: &Captured) -> Option<String> {
+        let length = rustix::io::read(&self.heard, &mut *buffer).unwrap_or(0);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        match buffer[..length].strip_prefix(IN) {
+            Some([]) => None,
+            Some(then) => Some(text(then)),
+            None if length > 0 => Some(text(&buffer[..length])),
+            None => Some(stderr.text().map_or_else(|error| error.to_string(), |said| text(&said))),
         }
     }
 }

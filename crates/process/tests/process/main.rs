@@ -4,6 +4,7 @@ mod crash;
 mod ending;
 mod output;
 mod refusal;
+mod sandbox;
 mod slow;
 mod starting;
 mod straggler;
