@@ -6,6 +6,7 @@
 //! | what did an agent come to? | `answer.rs`; where in its output that stands `find.rs`, `first_line.rs` |
 //! | what form has an answer? | `schema.rs` |
 //! | which of several models is meant? | `tier.rs` |
+//! | what would an agent read from a repository besides the work? | `configuration.rs` |
 //!
 //! An agent is a program that is given a prompt and a lane and comes back with an answer. What it is asked is an
 //! [`Ask`]; how that becomes a program to start is a [`Program`]; what came back is an [`Answer`]: a verdict of the
@@ -13,6 +14,7 @@
 
 mod answer;
 mod command;
+mod configuration;
 mod find;
 mod first_line;
 mod kind;
@@ -23,6 +25,7 @@ mod tier;
 use std::path::{Path, PathBuf};
 
 pub use answer::{Answer, Came, Fate, Heard};
+pub use configuration::CONFIGURATION;
 pub use find::{gist, last_object, one_line};
 pub use kind::{Flaw, Here, Kind, Missing, Settings};
 pub use schema::schema;

@@ -10,6 +10,8 @@ use crate::entry::{Answered, Check, Invocation, Note};
 /// What the notes of a run add up to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Books {
+    /// How isolated agents and checks are, since a process took the run up last.
+    isolation: Option<String>,
     /// The commit that each unit's lane started from; the run's own lane is the one without a unit.
     bases: BTreeMap<Option<String>, String>,
     /// Answers so far, by unit, part of it, and stage.
@@ -135,7 +137,10 @@ impl Books {
             Note::Tidied => self.tidy = true,
             Note::Left { effects } => self.left.extend(effects),
             // Whoever takes the run up begins all that is wanted.
-            Note::TakenUp { .. } => self.left.clear(),
+            Note::TakenUp { isolation, .. } => {
+                self.left.clear();
+                self.isolation.clone_from(isolation);
+            }
             Note::Lost { .. }
             | Note::Told { .. }
             | Note::Shown { .. }
@@ -224,6 +229,11 @@ impl Books {
     /// Where the branch was when anything was first looked at.
     pub fn began(&self) -> Option<&str> {
         self.began.as_deref()
+    }
+
+    /// How isolated agents and checks are, since a process took the run up last.
+    pub fn isolation(&self) -> Option<&str> {
+        self.isolation.as_deref()
     }
 
     /// Whether nothing is left to be done for the run: it is over, its files are written and its lanes are free.

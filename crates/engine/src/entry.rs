@@ -37,6 +37,9 @@ pub enum Note {
         pid: u32,
         /// The branch that landings go to.
         target: String,
+        /// How isolated its agents and checks are, really.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        isolation: Option<String>,
     },
     /// A unit's lane starts from this commit.
     Based {

@@ -8,6 +8,7 @@ use windlass_agents::Agent;
 use windlass_core::lang::{Catalogue, Reporter};
 use windlass_repo::{Branch, Person};
 
+use crate::isolation::Isolation;
 use crate::mask::Mask;
 use crate::role::Role;
 use crate::skill::Skills;
@@ -38,6 +39,8 @@ pub struct Setup {
     pub author: Person,
     /// What is never written down.
     pub mask: Mask,
+    /// What agents and checks see of the machine.
+    pub isolation: Isolation,
     /// How long an agent may say nothing.
     pub idle: Option<Duration>,
     /// How long a process has between being asked to end and being ended.

@@ -1,15 +1,18 @@
 //! `windlass.toml`: who does the work, what checks it, what it may cost. Read from the base commit, never from a lane.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use windlass_agents::Flaw;
+use windlass_agents::{CONFIGURATION, Flaw};
 use windlass_core::path::Below;
 use windlass_core::run::{Caps, Settings, StandingPolicy};
 use windlass_core::workflow::{Kind, Workflow};
+use windlass_engine::isolation::Openings;
 use windlass_engine::setup::Setup;
 use windlass_engine::skill::Skill;
+use windlass_process::sandbox::{Level, Wanted};
 
 use crate::suggest;
 
@@ -35,6 +38,9 @@ pub struct Config {
     /// Lanes.
     #[serde(default)]
     pub lanes: LaneConfig,
+    /// What agents and checks see of the machine.
+    #[serde(default)]
+    pub sandbox: SandboxConfig,
     /// Landing.
     #[serde(default)]
     pub land: LandConfig,
@@ -63,6 +69,56 @@ pub struct LaneConfig {
     /// Files that are not in git and that lanes need, such as `.env`.
     #[serde(default)]
     pub copy: Vec<String>,
+}
+
+/// What agents and checks see of the machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SandboxConfig {
+    /// What stands between them and the machine: `bubblewrap`, `landlock` or `none`. Without it the best of the first two
+    /// that starts here is taken.
+    pub level: Option<String>,
+    /// Further files and directories that they see; `~` is your home.
+    #[serde(default)]
+    pub read: Vec<String>,
+    /// Further files and directories that they may change.
+    #[serde(default)]
+    pub write: Vec<String>,
+    /// Agents' own configuration in the repository that they are to have, such as `.claude`.
+    #[serde(default)]
+    pub unmask: Vec<String>,
+}
+
+impl SandboxConfig {
+    /// What is asked for; what a person says here and now counts more than the file.
+    pub fn wanted(&self, said: Option<&str>) -> Result<Wanted, String> {
+        let Some(name) = said.filter(|said| !said.is_empty()).or(self.level.as_deref()) else {
+            return Ok(Wanted::Best);
+        };
+        if name == "best" {
+            return Ok(Wanted::Best);
+        }
+        Level::named(name).map(Wanted::Level).ok_or_else(|| no_level(name))
+    }
+
+    /// What is shown besides.
+    pub fn openings(&self) -> Openings {
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let path = |text: &String| match (text.strip_prefix("~/"), &home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => PathBuf::from(text),
+        };
+        Openings {
+            read: self.read.iter().map(path).collect(),
+            write: self.write.iter().map(path).collect(),
+            unmask: self.unmask.clone(),
+        }
+    }
+}
+
+fn no_level(name: &str) -> String {
+    let known = Level::ALL.map(Level::name);
+    format!("`{name}` is no level of isolation: there are {}", known.join(", "))
 }
 
 /// Landing.
@@ -200,6 +256,27 @@ impl Config {
             if *check == CheckConfig::Off(true) {
                 let message = format!("the check `{name}` is `true`: give its command, or `false`");
                 return Err(bad(text, at(name), &message));
+            }
+        }
+        if let Some(level) = &self.sandbox.level
+            && Level::named(level).is_none()
+        {
+            return Err(bad(text, at(level), &no_level(level)));
+        }
+        let paths = self.sandbox.read.iter().chain(&self.sandbox.write);
+        for path in paths {
+            if !path.starts_with('/') && !path.starts_with("~/") {
+                let message = format!("`{path}` of [sandbox] begins with neither `/` nor `~/`");
+                return Err(bad(text, at(path), &message));
+            }
+        }
+        for name in &self.sandbox.unmask {
+            let known = CONFIGURATION.iter().map(|(name, _)| *name);
+            if !known.clone().any(|known| known == name) {
+                let help =
+                    suggest::nearest(name, known).map(|near| format!("did you mean `{near}`?"));
+                let message = format!("`{name}` is not masked, so it cannot be unmasked");
+                return Err(BadConfig { help, ..bad(text, at(name), &message) });
             }
         }
         for copy in &self.lanes.copy {

@@ -50,11 +50,13 @@ const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty", "
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Orders {
     /// Whether Landlock is to be switched on, and what may be read and written then.
-    rules: Option<Rules>,
+    pub(super) rules: Option<Rules>,
+    /// Whether somebody listens at the other end of the pipe.
+    pub(super) heard: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Rules {
+pub(super) struct Rules {
     read: Vec<PathBuf>,
     write: Vec<PathBuf>,
 }
@@ -85,12 +87,15 @@ impl Orders {
                 Holds::Shown { .. } | Holds::Nothing | Holds::Link(_) | Holds::Processes => {}
             }
         }
-        Orders { rules: Some(rules) }
+        Orders { rules: Some(rules), heard: false }
     }
 
     /// The orders and the program, as arguments of the doorman. The program's own come last.
     pub(crate) fn words(&self, program: &Path, args: &[OsString]) -> Vec<OsString> {
         let mut words = vec![CALLED.into()];
+        if self.heard {
+            words.push("heard".into());
+        }
         if let Some(rules) = &self.rules {
             words.push("rules".into());
             let said = |name: &str, path: &PathBuf| {
@@ -120,6 +125,8 @@ impl Orders {
             if bytes == b"--" {
                 let program = words.next()?;
                 return Some((orders, program.into(), words.collect()));
+            } else if bytes == b"heard" {
+                orders.heard = true;
             } else if bytes == b"rules" {
                 orders.rules.get_or_insert_default();
             } else if let Some(read) = bytes.strip_prefix(b"read=") {
@@ -141,28 +148,31 @@ pub fn called() -> Option<ExitCode> {
     if args.next()? != CALLED {
         return None;
     }
-    let failed = match Orders::parse(args) {
-        None => "the doorman was not told what to do".to_owned(),
-        Some((orders, program, args)) => match enter(&orders) {
-            Err(why) => why,
-            Ok(()) => match start(&program, &args) {
-                Ok(ended) => return Some(ended),
-                Err(error) => format!("{}: {error}", program.display()),
-            },
+    // Without orders that make sense nobody can be told anything.
+    let Some((orders, program, args)) = Orders::parse(args) else {
+        return Some(ExitCode::from(NOT_STARTED));
+    };
+    let failed = match enter(&orders) {
+        Err(why) => why,
+        Ok(()) => match start(&program, &args) {
+            Ok(ended) => return Some(ended),
+            Err(error) => format!("{}: {error}", program.display()),
         },
     };
-    say(failed.as_bytes());
+    say(&orders, failed.as_bytes());
     Some(ExitCode::from(NOT_STARTED))
 }
 
 /// Gives up everything that is not in the orders.
 fn enter(orders: &Orders) -> Result<(), String> {
     // The program must not hold the pipe: its end is how the other side knows.
-    fcntl_setfd(pipe(), FdFlags::CLOEXEC).map_err(|error| format!("the pipe: {error}"))?;
+    if orders.heard {
+        fcntl_setfd(pipe(), FdFlags::CLOEXEC).map_err(|error| format!("the pipe: {error}"))?;
+    }
     if let Some(rules) = &orders.rules {
         restrict(rules).map_err(|error| format!("Landlock: {error}"))?;
     }
-    say(IN);
+    say(orders, IN);
     Ok(())
 }
 
@@ -225,9 +235,13 @@ fn pipe() -> BorrowedFd<'static> {
     unsafe { BorrowedFd::borrow_raw(PIPE) }
 }
 
-fn say(what: &[u8]) {
-    // Nobody listens: then nobody needs to know.
-    let _ = rustix::io::write(pipe(), what);
+/// Tells whoever listens, or else a person.
+fn say(orders: &Orders, what: &[u8]) {
+    if orders.heard {
+        let _ = rustix::io::write(pipe(), what);
+    } else if what != IN {
+        let _ = rustix::io::write(io::stderr(), &[what, b"\n"].concat());
+    }
 }
 
 #[cfg(test)]
@@ -242,7 +256,8 @@ mod tests {
         view.lay("/x", Holds::Nothing);
         for level in Level::ALL {
             for has_landlock in [true, false] {
-                let orders = Orders::of(level, has_landlock, &view);
+                let heard = has_landlock;
+                let orders = Orders { heard, ..Orders::of(level, has_landlock, &view) };
                 let program = Path::new("/bin/odd\nname");
                 let args = ["odd", "--", "read=/"].map(OsString::from);
                 let words = orders.words(program, &args);

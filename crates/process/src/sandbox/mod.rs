@@ -231,8 +231,19 @@ impl Sandbox {
         view
     }
 
-    /// How a program is started so that it sees a view and nothing else: the words to start, the program among them.
+    /// The words to start a program with, so that it sees a view and nothing else, and where to start them: for
+    /// somebody who becomes it. The first of `args` is what it calls itself.
+    pub fn line(&self, view: &View, program: &Path, args: &[OsString]) -> (Vec<OsString>, PathBuf) {
+        let Wrapped { words, directory, .. } = self.wrapped(view, program, args, false);
+        (words, directory)
+    }
+
+    /// The same for somebody who listens to the doorman.
     pub(crate) fn words(&self, view: &View, program: &Path, args: &[OsString]) -> Wrapped {
+        self.wrapped(view, program, args, true)
+    }
+
+    fn wrapped(&self, view: &View, program: &Path, args: &[OsString], heard: bool) -> Wrapped {
         let made = &*self.made;
         let mut words = Vec::new();
         let mut door = made.doorman.clone();
@@ -242,7 +253,8 @@ impl Sandbox {
             door = bubblewrap::DOORMAN.into();
         }
         words.push(door.into_os_string());
-        words.extend(Orders::of(made.level, made.landlock.is_some(), view).words(program, args));
+        let orders = Orders { heard, ..Orders::of(made.level, made.landlock.is_some(), view) };
+        words.extend(orders.words(program, args));
         // Bubblewrap enters the directory inside; nobody else has to.
         let directory = match made.level {
             Level::Bubblewrap => "/".into(),

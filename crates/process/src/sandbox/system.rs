@@ -80,6 +80,8 @@ pub struct System {
     pub named: Vec<PathBuf>,
     /// Where they keep a toolchain, by its variable, if not in their home.
     pub kept: BTreeMap<&'static str, PathBuf>,
+    /// What is never shown because some program is in or beside it: the person's work, and ours.
+    pub hidden: Vec<PathBuf>,
 }
 
 impl System {
@@ -99,6 +101,7 @@ impl System {
                     Some((variable, PathBuf::from(std::env::var_os(variable)?)))
                 })
                 .collect(),
+            hidden: Vec::new(),
         }
     }
 
@@ -145,20 +148,22 @@ impl System {
     /// What a directory of programs is a part of: beside a `bin` are the libraries of what is in it.
     fn whole(&self, entry: &Path) -> PathBuf {
         match entry.parent() {
-            Some(parent)
-                if entry.ends_with("bin")
-                    && self.home.as_deref().is_none_or(|home| !home.starts_with(parent)) =>
-            {
-                parent.to_owned()
-            }
+            Some(parent) if entry.ends_with("bin") && !self.would_tell(parent) => parent.to_owned(),
             _ => entry.to_owned(),
         }
     }
 
-    /// Shows a path to be read, if it is not seen already and is nobody's home.
+    /// Whether a directory has what is nobody's business in it, or is in it.
+    fn would_tell(&self, path: &Path) -> bool {
+        let is_in = |hidden: &PathBuf| hidden.starts_with(path) || path.starts_with(hidden);
+        path.parent().is_none()
+            || self.home.as_deref().is_some_and(|home| home.starts_with(path))
+            || self.hidden.iter().any(is_in)
+    }
+
+    /// Shows a path to be read, if it is not seen already and has nothing else in it.
     fn show_program(&self, view: &mut View, path: &Path) {
-        let holds_home = self.home.as_deref().is_some_and(|home| home.starts_with(path));
-        if holds_home || path.parent().is_none() || view.shows(path) || !path.exists() {
+        if self.would_tell(path) || view.shows(path) || !path.exists() {
             return;
         }
         view.show(path, Access::Read);
@@ -229,5 +234,20 @@ mod tests {
         system.lay(&mut view);
         assert!(!view.shows(&dir.path().join("me/.ssh")));
         assert!(view.shows(&dir.path().join("bin/x")));
+    }
+
+    #[test]
+    fn nothing_of_the_work_is_shown_because_a_program_is_in_it() {
+        let (dir, mut system) = home();
+        for name in ["work/repo/bin", "work/bin"] {
+            fs::create_dir_all(dir.path().join(name)).unwrap();
+        }
+        system.path = vec![dir.path().join("work/repo/bin"), dir.path().join("work/bin")];
+        system.hidden = vec![dir.path().join("work/repo")];
+        let mut view = View::default();
+        system.lay(&mut view);
+        assert!(!view.shows(&dir.path().join("work/repo/bin/x")));
+        assert!(view.shows(&dir.path().join("work/bin/x")));
+        assert!(!view.shows(&dir.path().join("work/repo/secret")));
     }
 }

@@ -102,8 +102,9 @@ impl View {
                 path.strip_prefix(&place.at).is_ok_and(|rest| from.join(rest) == path)
                     || *from == place.at
             }
-            Holds::Devices => true,
-            Holds::Memory | Holds::Nothing | Holds::Link(_) | Holds::Processes => false,
+            Holds::Memory | Holds::Nothing | Holds::Link(_) => false,
+            // There are devices, and nothing else that the machine may keep there.
+            Holds::Devices | Holds::Processes => false,
         })
     }
 }

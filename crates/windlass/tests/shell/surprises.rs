@@ -10,10 +10,16 @@ const CAREFUL: &str = "[[task]]\nid = 'hello'\ntitle = 'Say hello'\ncareful = tr
 
 /// A command agent: a shell script that has read its prompt.
 fn agent(scratch: &Scratch, script: &str) -> String {
-    let path = scratch.path("agent");
+    let path = scratch.path("talk/agent");
+    fs::create_dir_all(scratch.path("talk")).unwrap();
     fs::write(&path, format!("#!/bin/sh\nprompt=$(cat)\n{script}\n")).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    format!("[agents.mine]\nkind = 'command'\ncommand = ['{}']\n", path.display())
+    let talk = scratch.path("talk");
+    format!(
+        "[sandbox]\nwrite = ['{}']\n[agents.mine]\nkind = 'command'\ncommand = ['{}']\n",
+        talk.display(),
+        path.display()
+    )
 }
 
 fn configure(scratch: &Scratch, config: &str) {
@@ -75,7 +81,8 @@ fn a_cancelled_run_does_not_land_later() {
     let config = format!("{}cost = 'none'\n{ROLES}", agent(&scratch, &script));
     configure(&scratch, &config);
     scratch.git(&["branch", "-f", "keep"]);
-    let (code, said) = ended(scratch.start().output().unwrap());
+    // In a sandbox it could not do that.
+    let (code, said) = ended(scratch.start().env("WINDLASS_SANDBOX", "none").output().unwrap());
     assert_eq!(code, Some(1), "{said}");
     let (code, said) = ended(scratch.windlass(&["stop", "--cancel"]).output().unwrap());
     assert_eq!(code, Some(0), "{said}");
@@ -173,7 +180,7 @@ fn secrets_reach_the_agent_that_is_handed_them_and_nothing_else() {
     run.env("MY_KEY", "hush-hush-hush").env("OTHER_KEY", "none-of-your-business");
     let (code, said) = ended(run.output().unwrap());
     assert_eq!(code, Some(0), "{said}");
-    assert_eq!(fs::read_to_string(scratch.path("seen")).unwrap().trim(), "Hush-hush-hush");
+    assert_eq!(fs::read_to_string(scratch.path("talk/seen")).unwrap().trim(), "Hush-hush-hush");
     let full = scratch.windlass(&["log", "--full"]).output().unwrap();
     let full = String::from_utf8(full.stdout).unwrap();
     assert!(full.contains("key [masked], other [], file DB_PASSWORD=[masked]"), "{full}");
