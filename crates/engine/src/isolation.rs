@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use windlass_agents::CONFIGURATION;
 use windlass_process::sandbox::{Access, Holds, Level, Sandbox, System, View};
-use windlass_process::{Command, Env};
+use windlass_process::{Command, Env, LimitedBy, Resource};
 
 /// Where the lane is seen.
 pub const LANE: &str = "/lane";
@@ -31,6 +31,8 @@ pub struct Isolation {
     masked: Vec<&'static str>,
     /// Stands for a file that is masked.
     blank: PathBuf,
+    /// Who holds programs to their limits.
+    limited_by: LimitedBy,
 }
 
 /// What a person has said about it.
@@ -108,12 +110,16 @@ impl Isolation {
             fs::create_dir_all(dir)?;
             fs::write(&blank, "{}\n")?;
         }
-        Ok(Isolation { sandbox, system, common, masked, blank })
+        Ok(Isolation { sandbox, system, common, masked, blank, limited_by: LimitedBy::here() })
     }
 
     /// What is really in force, in words.
     pub fn in_words(&self) -> String {
-        in_words(&self.sandbox)
+        let walls = match self.sandbox.level() {
+            Level::None => "none, as was asked for".to_owned(),
+            Level::Landlock | Level::Bubblewrap => format!("{}; network open", self.sandbox),
+        };
+        format!("{walls}; limits by {}", self.limited_by)
     }
 
     /// What it is made with.
@@ -268,19 +274,19 @@ impl Isolation {
 
     /// A command, as it is started here.
     pub fn confine(&self, command: Command, view: View) -> Command {
-        match self.sandbox.level() {
-            Level::None => command,
-            Level::Landlock | Level::Bubblewrap => command.inside(&self.sandbox, view),
-        }
+        command.inside(&self.sandbox, view)
     }
 }
 
-/// What is really in force, in words.
-pub fn in_words(sandbox: &Sandbox) -> String {
-    match sandbox.level() {
-        Level::None => "none, as was asked for".to_owned(),
-        Level::Landlock | Level::Bubblewrap => format!("{sandbox}; network open"),
-    }
+/// What there was too much of, and where it is allowed.
+pub(crate) fn too_much(resource: Resource) -> String {
+    let (what, key) = match resource {
+        Resource::Processes => ("too many processes", "processes"),
+        Resource::Memory => ("too much memory", "memory-mb"),
+        Resource::Cpu => ("too much of the processor", "cpu-minutes"),
+        Resource::Disk => ("too much of the disk", "disk-mb"),
+    };
+    format!("took {what} (`[limits] {key}` in windlass.toml)")
 }
 
 /// The home and the room for scratch files.

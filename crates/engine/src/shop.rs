@@ -386,7 +386,8 @@ impl windlass_repo::Run for GitRun {
         for (name, value) in &call.env {
             env = env.set(name.clone(), value.clone());
         }
-        let limits = Limits { wall: Some(GIT_WALL), idle: None, grace: Duration::from_secs(2) };
+        let limits =
+            Limits { wall: Some(GIT_WALL), grace: Duration::from_secs(2), ..Limits::default() };
         let command = Command::new(call.program.clone(), call.dir.clone())
             .args(call.args.iter().cloned())
             .env(env)

@@ -25,7 +25,7 @@ use rustix::{
 };
 
 use crate::{
-    Env, Output, Sandbox, View,
+    Bounds, Env, Output, Sandbox, View,
     error::SpawnError,
     launch::Plan,
     spool::Spool,
@@ -54,8 +54,8 @@ pub enum Stdin {
     Bytes(Vec<u8>),
 }
 
-/// How long a program may take. No limit must be asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a program may take. No limit must be asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// From start to end.
     pub wall: Option<Duration>,
@@ -63,6 +63,8 @@ pub struct Limits {
     pub idle: Option<Duration>,
     /// Between being asked to end (TERM) and being ended (KILL).
     pub grace: Duration,
+    /// Of the machine. What cannot be held to it from outside, the doorman of a sandbox sees to.
+    pub bounds: Bounds,
 }
 
 impl Default for Limits {
@@ -71,6 +73,7 @@ impl Default for Limits {
             wall: Some(Duration::from_secs(30 * 60)),
             idle: None,
             grace: Duration::from_secs(5),
+            bounds: Bounds::default(),
         }
     }
 }
@@ -227,7 +230,7 @@ impl Command {
         let mut path = program.into_os_string();
         let mut has_monitor = false;
         if let Some((sandbox, view)) = &self.inside {
-            let wrapped = sandbox.words(view, path.as_ref(), &args);
+            let wrapped = sandbox.words(view, &self.limits.bounds, path.as_ref(), &args);
             (args, directory, has_monitor) =
                 (wrapped.words, wrapped.directory, wrapped.has_monitor);
             path.clone_from(&args[0]);
@@ -244,6 +247,7 @@ impl Command {
                 directory: text("the directory", directory.into_os_string())?,
                 stdio: [stdin, out_end, err_end],
                 fourth: heard_end,
+                groups: Vec::new(),
                 umask: self.umask,
                 orphaned: self.orphaned,
             },
@@ -251,6 +255,8 @@ impl Command {
                 watch: self.watch,
                 door: heard.map(|heard| Door { heard, has_monitor }),
                 limits: self.limits,
+                group: None,
+                gauge: None,
             },
             program: self.program,
             token,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,6 +14,7 @@ use windlass_engine::isolation::Openings;
 use windlass_engine::setup::Setup;
 use windlass_engine::skill::Skill;
 use windlass_process::sandbox::{Level, Wanted};
+use windlass_process::{Bounds, Disk};
 
 use crate::suggest;
 
@@ -41,6 +43,9 @@ pub struct Config {
     /// What agents and checks see of the machine.
     #[serde(default)]
     pub sandbox: SandboxConfig,
+    /// What an agent or a check may take of the machine.
+    #[serde(default)]
+    pub limits: LimitsConfig,
     /// Landing.
     #[serde(default)]
     pub land: LandConfig,
@@ -114,6 +119,49 @@ impl SandboxConfig {
             unmask: self.unmask.clone(),
         }
     }
+}
+
+/// What an agent or a check, with everything that it starts, may take of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LimitsConfig {
+    /// Processes and threads at once; 4096 if not said.
+    pub processes: Option<u64>,
+    /// Memory, in megabytes; three quarters of the machine's if not said.
+    pub memory_mb: Option<u64>,
+    /// Time of the processor, in minutes; no limit if not said.
+    pub cpu_minutes: Option<u64>,
+    /// Open files of each process; 65536 if not said.
+    pub files: Option<u64>,
+    /// The length of each file that is written, in megabytes; 16384 if not said.
+    pub file_mb: Option<u64>,
+    /// The lane with the home and the scratch files that go with it, in megabytes; 32768 if not said.
+    pub disk_mb: Option<u64>,
+}
+
+impl LimitsConfig {
+    /// As the spawner takes it.
+    pub fn bounds(&self) -> Bounds {
+        const MB: u64 = 1 << 20;
+        let bytes = |mb: Option<u64>, usual: u64| mb.unwrap_or(usual).saturating_mul(MB);
+        let memory = self.memory_mb.map(|mb| mb.saturating_mul(MB));
+        Bounds {
+            processes: Some(self.processes.unwrap_or(4096)),
+            memory: memory.or_else(|| Some(memory_of_machine()? / 4 * 3)),
+            cpu: self.cpu_minutes.map(|minutes| Duration::from_secs(minutes.saturating_mul(60))),
+            files: Some(self.files.unwrap_or(65_536)),
+            file: Some(bytes(self.file_mb, 16_384)),
+            disk: Some(Disk { below: Vec::new(), bytes: bytes(self.disk_mb, 32_768) }),
+        }
+    }
+}
+
+/// How much memory the machine has, in bytes.
+fn memory_of_machine() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kb: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kb * 1024)
 }
 
 fn no_level(name: &str) -> String {
@@ -269,6 +317,11 @@ impl Config {
                 let message = format!("`{path}` of [sandbox] begins with neither `/` nor `~/`");
                 return Err(bad(text, at(path), &message));
             }
+        }
+        let LimitsConfig { processes, memory_mb, cpu_minutes, files, file_mb, disk_mb } =
+            self.limits;
+        if [processes, memory_mb, cpu_minutes, files, file_mb, disk_mb].contains(&Some(0)) {
+            return Err(bad(text, at("[limits]"), "a limit of 0 lets nothing start"));
         }
         for name in &self.sandbox.unmask {
             let known = CONFIGURATION.iter().map(|(name, _)| *name);

@@ -294,6 +294,7 @@ impl Prepared {
         let setup = Setup {
             mask: held.mask(&self.config),
             isolation: self.isolation,
+            bounds: self.config.limits.bounds(),
             agents: self.agents,
             players: self.config.roles,
             roles: self.roles.all,

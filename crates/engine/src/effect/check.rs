@@ -207,7 +207,12 @@ impl Checks<'_> {
             .env(isolation.env(Env::inherited(), space.quarters))
             .stdout(Output::keep(KEPT_BYTES, KEPT_BYTES))
             .stderr(Output::keep(KEPT_BYTES, KEPT_BYTES))
-            .limits(Limits { wall: Some(WALL), idle: None, grace: self.shop.setup.grace });
+            .limits(Limits {
+                wall: Some(WALL),
+                idle: None,
+                grace: self.shop.setup.grace,
+                bounds: self.shop.setup.bounds(space),
+            });
         let command = isolation.confine(command, isolation.of_check(space));
         let ran = self.brake.run(&self.shop.spawner, command)?;
         if let Ok(finished) = &ran {

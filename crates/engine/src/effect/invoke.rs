@@ -15,7 +15,7 @@ use super::kept::Kept;
 use super::{Job, Outcome, barred, marked, subject};
 use crate::clerk::Said;
 use crate::entry::{Answered, Invocation, Note};
-use crate::isolation::{Sight, Stay, Workspace};
+use crate::isolation::{self, Sight, Stay, Workspace};
 use crate::message::{Done, Paper, Trouble};
 use crate::papers;
 use crate::prompt::{self, Brief, Task};
@@ -259,6 +259,7 @@ impl<'a> Visit<'a> {
                 wall: Some(wall),
                 idle: self.shop.setup.idle,
                 grace: self.shop.setup.grace,
+                bounds: self.shop.setup.bounds(self.space(quarters)),
             });
         isolation.confine(command, view)
     }
@@ -433,6 +434,7 @@ fn fate(finished: &Finished) -> Fate {
         Ending::Signalled(signal) => Fate::Signalled(signal),
         Ending::TimedOut(_) => Fate::TimedOut,
         Ending::Stopped | Ending::Barred => Fate::TimedOut,
+        Ending::Exceeded(_) => Fate::Signalled(9),
     }
 }
 
@@ -442,6 +444,7 @@ fn in_words(finished: &Finished) -> String {
         Ending::Signalled(signal) => format!("ended by signal {signal}"),
         Ending::TimedOut(limit) => format!("took too long: {limit:?}"),
         Ending::Stopped => "stopped".to_owned(),
+        Ending::Exceeded(resource) => isolation::too_much(resource),
         Ending::Barred => "never started".to_owned(),
     }
 }

@@ -22,7 +22,12 @@ use landlock::{
     ABI, Access as _, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
     RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
 };
-use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::{
+    io::{FdFlags, fcntl_setfd},
+    process::{Resource, Rlimit, getrlimit, setrlimit},
+};
+
+use crate::Bounds;
 
 use super::{
     Level,
@@ -51,6 +56,9 @@ const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty", "
 pub(crate) struct Orders {
     /// Whether Landlock is to be switched on, and what may be read and written then.
     pub(super) rules: Option<Rules>,
+    /// What each process may have: open files, and the length of a file.
+    pub(super) files: Option<u64>,
+    pub(super) file: Option<u64>,
     /// Whether somebody listens at the other end of the pipe.
     pub(super) heard: bool,
 }
@@ -62,9 +70,10 @@ pub(super) struct Rules {
 }
 
 impl Orders {
-    pub(crate) fn of(level: Level, has_landlock: bool, view: &View) -> Orders {
+    pub(crate) fn of(level: Level, has_landlock: bool, view: &View, bounds: &Bounds) -> Orders {
+        let limits = Orders { files: bounds.files, file: bounds.file, ..Orders::default() };
         if level == Level::None || !has_landlock {
-            return Orders::default();
+            return limits;
         }
         let mut rules = Rules::default();
         if level == Level::Bubblewrap {
@@ -87,7 +96,7 @@ impl Orders {
                 Holds::Shown { .. } | Holds::Nothing | Holds::Link(_) | Holds::Processes => {}
             }
         }
-        Orders { rules: Some(rules), heard: false }
+        Orders { rules: Some(rules), ..limits }
     }
 
     /// The orders and the program, as arguments of the doorman. The program's own come last.
@@ -96,6 +105,8 @@ impl Orders {
         if self.heard {
             words.push("heard".into());
         }
+        words.extend(self.files.map(|number| format!("files={number}").into()));
+        words.extend(self.file.map(|bytes| format!("file={bytes}").into()));
         if let Some(rules) = &self.rules {
             words.push("rules".into());
             let said = |name: &str, path: &PathBuf| {
@@ -122,6 +133,7 @@ impl Orders {
         for word in words.by_ref() {
             let bytes = word.as_bytes();
             let path = |bytes: &[u8]| PathBuf::from(OsString::from_vec(bytes.to_vec()));
+            let number = |bytes: &[u8]| str::from_utf8(bytes).ok()?.parse::<u64>().ok();
             if bytes == b"--" {
                 let program = words.next()?;
                 return Some((orders, program.into(), words.collect()));
@@ -129,6 +141,10 @@ impl Orders {
                 orders.heard = true;
             } else if bytes == b"rules" {
                 orders.rules.get_or_insert_default();
+            } else if let Some(files) = bytes.strip_prefix(b"files=") {
+                orders.files = Some(number(files)?);
+            } else if let Some(file) = bytes.strip_prefix(b"file=") {
+                orders.file = Some(number(file)?);
             } else if let Some(read) = bytes.strip_prefix(b"read=") {
                 orders.rules.get_or_insert_default().read.push(path(read));
             } else if let Some(write) = bytes.strip_prefix(b"write=") {
@@ -169,11 +185,24 @@ fn enter(orders: &Orders) -> Result<(), String> {
     if orders.heard {
         fcntl_setfd(pipe(), FdFlags::CLOEXEC).map_err(|error| format!("the pipe: {error}"))?;
     }
+    // Nobody looks at what a program that fell over had in memory, and it may be a lot.
+    limit(Resource::Core, 0)?;
+    for (what, most) in [(Resource::Nofile, orders.files), (Resource::Fsize, orders.file)] {
+        most.map_or(Ok(()), |most| limit(what, most))?;
+    }
     if let Some(rules) = &orders.rules {
         restrict(rules).map_err(|error| format!("Landlock: {error}"))?;
     }
     say(orders, IN);
     Ok(())
+}
+
+/// Limits this process and what comes from it. Less than is wanted is as good.
+fn limit(what: Resource, most: u64) -> Result<(), String> {
+    let is = getrlimit(what);
+    let most = is.maximum.map_or(most, |maximum| maximum.min(most));
+    let now = Rlimit { current: Some(most), maximum: Some(most) };
+    setrlimit(what, now).map_err(|error| format!("the limit of {what:?}: {error}"))
 }
 
 fn start(program: &Path, args: &[OsString]) -> io::Result<ExitCode> {
@@ -257,7 +286,8 @@ mod tests {
         for level in Level::ALL {
             for has_landlock in [true, false] {
                 let heard = has_landlock;
-                let orders = Orders { heard, ..Orders::of(level, has_landlock, &view) };
+                let bounds = Bounds { files: Some(64), file: Some(1 << 40), ..Bounds::default() };
+                let orders = Orders { heard, ..Orders::of(level, has_landlock, &view, &bounds) };
                 let program = Path::new("/bin/odd\nname");
                 let args = ["odd", "--", "read=/"].map(OsString::from);
                 let words = orders.words(program, &args);
@@ -276,12 +306,13 @@ mod tests {
         let mut view = View::default();
         view.show("/usr", Access::Read);
         view.show("/lane", Access::Write);
-        let rules = |level| Orders::of(level, true, &view).rules.unwrap();
+        let of = |level| Orders::of(level, true, &view, &Bounds::default());
+        let rules = |level| of(level).rules.unwrap();
         assert_eq!(rules(Level::Landlock).read, [Path::new("/usr")]);
         assert_eq!(rules(Level::Bubblewrap).read, [Path::new("/")]);
         for level in [Level::Landlock, Level::Bubblewrap] {
             assert_eq!(rules(level).write, [Path::new("/lane")]);
         }
-        assert_eq!(Orders::of(Level::None, true, &view), Orders::default());
+        assert_eq!(of(Level::None), Orders::default());
     }
 }

@@ -29,7 +29,7 @@ use std::{
 pub use system::System;
 pub use view::{Access, Holds, Network, Place, View};
 
-use crate::{Command, Ending, Env, Limits, RunError, Spawner, which};
+use crate::{Bounds, Command, Ending, Env, Limits, RunError, Spawner, which};
 use doorman::Orders;
 
 /// What stands between a program and the machine.
@@ -234,16 +234,28 @@ impl Sandbox {
     /// The words to start a program with, so that it sees a view and nothing else, and where to start them: for
     /// somebody who becomes it. The first of `args` is what it calls itself.
     pub fn line(&self, view: &View, program: &Path, args: &[OsString]) -> (Vec<OsString>, PathBuf) {
-        let Wrapped { words, directory, .. } = self.wrapped(view, program, args, false);
+        let orders = self.orders(view, &Bounds::default());
+        let Wrapped { words, directory, .. } = self.wrapped(view, &orders, program, args);
         (words, directory)
     }
 
     /// The same for somebody who listens to the doorman.
-    pub(crate) fn words(&self, view: &View, program: &Path, args: &[OsString]) -> Wrapped {
-        self.wrapped(view, program, args, true)
+    pub(crate) fn words(
+        &self,
+        view: &View,
+        bounds: &Bounds,
+        program: &Path,
+        args: &[OsString],
+    ) -> Wrapped {
+        let orders = Orders { heard: true, ..self.orders(view, bounds) };
+        self.wrapped(view, &orders, program, args)
     }
 
-    fn wrapped(&self, view: &View, program: &Path, args: &[OsString], heard: bool) -> Wrapped {
+    fn orders(&self, view: &View, bounds: &Bounds) -> Orders {
+        Orders::of(self.made.level, self.made.landlock.is_some(), view, bounds)
+    }
+
+    fn wrapped(&self, view: &View, orders: &Orders, program: &Path, args: &[OsString]) -> Wrapped {
         let made = &*self.made;
         let mut words = Vec::new();
         let mut door = made.doorman.clone();
@@ -253,7 +265,6 @@ impl Sandbox {
             door = bubblewrap::DOORMAN.into();
         }
         words.push(door.into_os_string());
-        let orders = Orders { heard, ..Orders::of(made.level, made.landlock.is_some(), view) };
         words.extend(orders.words(program, args));
         // Bubblewrap enters the directory inside; nobody else has to.
         let directory = match made.level {

@@ -2,6 +2,7 @@
 
 mod crash;
 mod ending;
+mod limits;
 mod output;
 mod refusal;
 mod sandbox;
