@@ -282,23 +282,38 @@ impl Books {
 mod tests {
     use super::*;
 
-    #[test]
-    fn an_answer_says_by_itself_who_gave_it() {
-        // Whoever was cut off between an answer and the note that somebody was asked has the answer alone.
-        let mut books = Books::default();
-        books.enter(&Note::Based { unit: Some("a".into()), base: "before".into() });
-        let asked = Invocation {
+    fn invocation(unit: &str) -> Invocation {
+        Invocation {
             effect: EffectId(7),
-            unit: Some("a".into()),
+            unit: Some(unit.into()),
             task: None,
             stage: "review".into(),
             role: "reviewer".into(),
             agent: "somebody".into(),
             attempt: 1,
             prompt: "p".into(),
-        };
+        }
+    }
+
+    #[test]
+    fn a_unit_on_another_base_is_told_from_that_one_and_the_others_as_before() {
+        let mut books = Books::default();
+        for unit in ["a", "b"] {
+            books.enter(&Note::Based { unit: Some(unit.into()), base: "before".into() });
+            books.enter(&Note::Asked(invocation(unit)));
+        }
+        books.enter(&Note::Based { unit: Some("a".into()), base: "later".into() });
+        let since = |unit| books.part(Some(unit), None).unwrap().since.as_deref();
+        assert_eq!((since("a"), since("b")), (Some("later"), Some("before")));
+    }
+
+    #[test]
+    fn an_answer_says_by_itself_who_gave_it() {
+        // Whoever was cut off between an answer and the note that somebody was asked has the answer alone.
+        let mut books = Books::default();
+        books.enter(&Note::Based { unit: Some("a".into()), base: "before".into() });
         books.enter(&Note::Answered(Answered {
-            asked,
+            asked: invocation("a"),
             came: "clear".into(),
             ended: "exited with 0".into(),
             stdout: "o".into(),

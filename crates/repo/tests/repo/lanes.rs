@@ -107,6 +107,17 @@ fn a_lane_whose_record_is_gone_or_broken_loses_nothing() {
 }
 
 #[test]
+fn files_of_a_lane_that_nothing_is_known_about_are_kept() {
+    let (scratch, store, lane) = with_edit("readme.md", "mine\n");
+    for known in ["record.json", "index"] {
+        fs::remove_file(scratch.dir.join("state/lanes/1").join(known)).unwrap();
+    }
+    store.ensure_lane(1, &lane.base, "run", "u1", WHEN).unwrap();
+    assert_eq!(lost_readme(&scratch), "mine\n");
+    assert_eq!(read(&lane.work, "readme.md"), "hello\n");
+}
+
+#[test]
 fn extra_files_are_copied_and_never_enter_a_commit() {
     let scratch = Scratch::new();
     scratch.write(".env", "SECRET=1\n");

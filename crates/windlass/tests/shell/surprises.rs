@@ -94,6 +94,25 @@ fn a_cancelled_run_does_not_land_later() {
 }
 
 #[test]
+fn a_run_that_is_cancelled_while_nobody_drives_it_is_tidied_up_by_a_resume() {
+    let scratch = Scratch::with(&[("tasks.toml", CAREFUL)]);
+    assert_eq!(scratch.start().status().unwrap().code(), Some(8));
+    assert_eq!(scratch.windlass(&["stop", "--cancel"]).status().unwrap().code(), Some(0));
+    assert_eq!(scratch.status()["runs"][0]["tidy"], false);
+    let status = scratch.windlass(&["status"]).output().unwrap();
+    let status = String::from_utf8(status.stdout).unwrap();
+    assert!(status.contains("cancelled, and not tidied up yet: `windlass resume`"), "{status}");
+    let (code, said) = ended(scratch.windlass(&["resume"]).output().unwrap());
+    assert_eq!(code, Some(5), "{said}");
+    assert_eq!(scratch.status()["runs"][0]["tidy"], true);
+    let lanes = scratch.windlass(&["lanes", "list", "--json"]).output().unwrap();
+    let lanes = String::from_utf8(lanes.stdout).unwrap();
+    assert!(!lanes.contains("small-1"), "its lane is free: {lanes}");
+    let (code, said) = ended(scratch.windlass(&["resume", "small-1"]).output().unwrap());
+    assert!(code == Some(2) && said.contains("small-1 is over"), "{said}");
+}
+
+#[test]
 fn later_work_builds_on_what_waits_and_takes_it_along() {
     let tasks = "[[task]]\nid = 'hello'\ncareful = false\n\
                  [[task]]\nid = 'bye'\ndepends = ['hello']\ncareful = false\n";
