@@ -306,6 +306,25 @@ impl Config {
                 return Err(bad(text, at(name), &message));
             }
         }
+        self.check_isolation(text)?;
+        for copy in &self.lanes.copy {
+            if let Err(flaw) = Below::parse(copy) {
+                return Err(bad(text, at(copy), &flaw.to_string()));
+            }
+        }
+        let Budget { run, unit, invocation, request } = &self.budget;
+        let dollars = [run.dollars, unit.dollars, invocation.dollars, request.dollars];
+        for dollars in dollars.into_iter().flatten() {
+            if !dollars.is_finite() || dollars <= 0.0 {
+                return Err(bad(text, at("dollars"), "a cap is more than 0 dollars"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What it says about isolation and limits.
+    fn check_isolation(&self, text: &str) -> Result<(), BadConfig> {
+        let at = |word: &str| text.find(word).unwrap_or(0);
         if let Some(level) = &self.sandbox.level
             && Level::named(level).is_none()
         {
@@ -330,18 +349,6 @@ impl Config {
                     suggest::nearest(name, known).map(|near| format!("did you mean `{near}`?"));
                 let message = format!("`{name}` is not masked, so it cannot be unmasked");
                 return Err(BadConfig { help, ..bad(text, at(name), &message) });
-            }
-        }
-        for copy in &self.lanes.copy {
-            if let Err(flaw) = Below::parse(copy) {
-                return Err(bad(text, at(copy), &flaw.to_string()));
-            }
-        }
-        let Budget { run, unit, invocation, request } = &self.budget;
-        let dollars = [run.dollars, unit.dollars, invocation.dollars, request.dollars];
-        for dollars in dollars.into_iter().flatten() {
-            if !dollars.is_finite() || dollars <= 0.0 {
-                return Err(bad(text, at("dollars"), "a cap is more than 0 dollars"));
             }
         }
         Ok(())
