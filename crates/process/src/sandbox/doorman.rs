@@ -25,6 +25,7 @@ use landlock::{
 use rustix::{
     io::{FdFlags, fcntl_setfd},
     process::{Resource, Rlimit, getrlimit, setrlimit},
+    thread::{CapabilitySet, CapabilitySets, set_capabilities},
 };
 
 use crate::Bounds;
@@ -47,6 +48,12 @@ const NOT_STARTED: u8 = 126;
 
 /// The newest version of Landlock's interface that we know all of. What the kernel does not have is left out.
 const NEWEST: ABI = ABI::V7;
+
+const NO_POWERS: CapabilitySets = CapabilitySets {
+    effective: CapabilitySet::empty(),
+    permitted: CapabilitySet::empty(),
+    inheritable: CapabilitySet::empty(),
+};
 
 /// The devices that every program expects.
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts"];
@@ -192,6 +199,8 @@ fn enter(orders: &Orders) -> Result<(), String> {
     }
     if let Some(rules) = &orders.rules {
         restrict(rules).map_err(|error| format!("Landlock: {error}"))?;
+        // Root's powers reach past some of the rules, into the memory of others for one. Nothing gives them back.
+        set_capabilities(None, NO_POWERS).map_err(|error| format!("powers: {error}"))?;
     }
     say(orders, IN);
     Ok(())
