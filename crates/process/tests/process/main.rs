@@ -2,6 +2,7 @@
 
 mod crash;
 mod ending;
+mod hostile;
 mod limits;
 mod output;
 mod refusal;

@@ -35,14 +35,14 @@ fn sandbox(level: Level) -> Sandbox {
 }
 
 /// A person's home with a secret in it, and a lane.
-struct Machine {
+pub struct Machine {
     dir: TempDir,
 }
 
 impl Machine {
-    fn new() -> Machine {
+    pub fn new() -> Machine {
         let dir = TempDir::with_prefix("windlass").expect("a directory");
-        for name in ["home/me/.ssh", "lane", "other lane"] {
+        for name in ["home/me/.ssh", "lane", "other lane", "tmp"] {
             fs::create_dir_all(dir.path().join(name)).expect("a directory");
         }
         fs::write(dir.path().join("home/me/.ssh/key"), "s3cret").expect("a file");
@@ -50,15 +50,17 @@ impl Machine {
         Machine { dir }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
-    fn view(&self, sandbox: &Sandbox) -> View {
+    pub fn view(&self, sandbox: &Sandbox) -> View {
         let mut view = sandbox.view(&System::here());
         let lane = self.path("lane");
         let at = sandbox.seen_at("/lane", &lane);
         view.show_at(at.clone(), lane, Access::Write);
+        let tmp = self.path("tmp");
+        view.show_at(sandbox.seen_at("/tmp", &tmp), tmp, Access::Write);
         if sandbox.level() != Level::Bubblewrap {
             view.show(stand_in(), Access::Read);
         }
@@ -265,7 +267,7 @@ fn nothing_in_a_sandbox_outlives_its_program() {
 }
 
 /// Who has a file open.
-fn holders(file: &Path) -> Vec<i32> {
+pub fn holders(file: &Path) -> Vec<i32> {
     let file = file.canonicalize().expect("it is there");
     let processes = fs::read_dir("/proc").expect("processes").flatten();
     let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());

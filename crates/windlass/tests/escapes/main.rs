@@ -2,6 +2,10 @@
 //!
 //! `scripts/escapes` prints the table of what was tried and what came of it.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "../shared/bubblewrap.rs"]
+mod bubblewrap;
 mod cases;
 
 use std::collections::BTreeMap;
@@ -12,6 +16,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use bubblewrap::with_bubblewrap;
 use cases::{CASES, Case};
 use tempfile::TempDir;
 
@@ -179,6 +184,7 @@ impl World {
             .env("WINDLASS_STATE_DIR", self.path("state"))
             .env("WINDLASS_SANDBOX", level)
             .env("HOME", self.path("home"))
+            .env("PATH", with_bubblewrap())
             .env("GITHUB_TOKEN", "SECRET")
             .env("SSH_AUTH_SOCK", self.path("agent.sock"))
             .stdin(Stdio::null());

@@ -6,6 +6,8 @@ mod agent;
 mod answers;
 mod autopilot;
 mod bad_input;
+#[path = "../shared/bubblewrap.rs"]
+mod bubblewrap;
 mod crashes;
 mod pilot;
 mod runs;

@@ -9,6 +9,8 @@ use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::bubblewrap::with_bubblewrap;
+
 /// A repository with a commit on `main`, ready to run `flow.toml`.
 pub struct Scratch {
     dir: TempDir,
@@ -101,6 +103,7 @@ impl Scratch {
             .current_dir(self.repo())
             .env("WINDLASS_STATE_DIR", self.path("state"))
             .env("USER", "ada")
+            .env("PATH", with_bubblewrap())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

@@ -5,6 +5,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "../shared/bubblewrap.rs"]
+mod bubblewrap;
 mod copies;
 mod disk;
 mod kills;

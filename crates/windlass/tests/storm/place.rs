@@ -249,7 +249,7 @@ impl Place {
     }
 
     pub fn windlass(&self, args: &[&str]) -> Command {
-        let path = std::env::var_os("PATH").unwrap();
+        let path = crate::bubblewrap::with_bubblewrap();
         let path = std::iter::once(self.talk()).chain(std::env::split_paths(&path));
         let path = std::env::join_paths(path).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
