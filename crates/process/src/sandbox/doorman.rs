@@ -182,7 +182,7 @@ pub fn called() -> Option<ExitCode> {
             Err(error) => format!("{}: {error}", program.display()),
         },
     };
-    say(&orders, failed.as_bytes());
+    let _ = say(&orders, failed.as_bytes());
     Some(ExitCode::from(NOT_STARTED))
 }
 
@@ -202,8 +202,9 @@ fn enter(orders: &Orders) -> Result<(), String> {
         // Root's powers reach past some of the rules, into the memory of others for one. Nothing gives them back.
         set_capabilities(None, NO_POWERS).map_err(|error| format!("powers: {error}"))?;
     }
-    say(orders, IN);
-    Ok(())
+    // Nobody is there to hear it: Windlass was killed before bubblewrap had tied itself to it. Whoever went on now would
+    // outlive it.
+    say(orders, IN).map_err(|_| "nobody listens any more".to_owned())
 }
 
 /// Limits this process and what comes from it. Less than is wanted is as good.
@@ -274,12 +275,13 @@ fn pipe() -> BorrowedFd<'static> {
 }
 
 /// Tells whoever listens, or else a person.
-fn say(orders: &Orders, what: &[u8]) {
+fn say(orders: &Orders, what: &[u8]) -> rustix::io::Result<()> {
     if orders.heard {
-        let _ = rustix::io::write(pipe(), what);
+        rustix::io::write(pipe(), what)?;
     } else if what != IN {
-        let _ = rustix::io::write(io::stderr(), &[what, b"\n"].concat());
+        rustix::io::write(io::stderr(), &[what, b"\n"].concat())?;
     }
+    Ok(())
 }
 
 #[cfg(test)]

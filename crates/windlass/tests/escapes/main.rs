@@ -7,6 +7,7 @@
 #[path = "../shared/bubblewrap.rs"]
 mod bubblewrap;
 mod cases;
+mod kills;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -246,6 +247,22 @@ fn without_a_sandbox_they_succeed() {
 #[test]
 fn landlock_alone_stops_what_it_promises_to() {
     assert_eq!(surprises("landlock", |case| case.landlock), [""; 0]);
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn a_few_kills_of_eight_busy_lanes_leave_nobody() {
+        kills::killed(6);
+    }
+
+    /// For people: `scripts/escapes kills`.
+    #[test]
+    #[ignore = "takes minutes"]
+    fn two_hundred_kills_of_eight_busy_lanes_leave_nobody() {
+        kills::killed(200);
+    }
 }
 
 /// For people: `scripts/escapes`.
