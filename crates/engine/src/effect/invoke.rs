@@ -209,7 +209,7 @@ impl<'a> Visit<'a> {
             Ok(finished) => finished,
             Err(stopped) => return Ok(Err(stopped)),
         };
-        // Before it is read: what an answer says goes into the journal as well.
+        // Before it is read: what an answer says goes into prompts and into the journal as well.
         let mask = &self.shop.setup.mask;
         let stdout = mask.bytes(finished.stdout.text()?);
         let stderr = mask.bytes(finished.stderr.text()?);
@@ -223,6 +223,8 @@ impl<'a> Visit<'a> {
                 answer.remarks.push(why);
             }
         }
+        // And after: how a kind of agent writes a text down is its own affair.
+        mask.answer(&mut answer);
         Ok(Ok(HeardOf { answer, ended: in_words(&finished), stdout, stderr }))
     }
 

@@ -12,13 +12,17 @@ pub(super) fn read(shop: &Shop, job: &Job, name: &str) -> Result<Done, Trouble> 
         Some(reader) => Some(reader.read(&job.effect.with)?),
         None => shop.clerk.read(name, &job.situation())?,
     };
-    let Some(reading) = reading else {
+    let Some(mut reading) = reading else {
         let what = format!("nothing here reads `{name}`: this workflow cannot be run yet");
         return Err(Trouble::new(what));
     };
+    let mask = &shop.setup.mask;
+    mask.facts(&mut reading.facts);
+    mask.lists(&mut reading.lists);
+    mask.texts(&mut reading.remarks);
     let mut paper = Paper::default();
     for (path, bytes) in reading.papers {
-        let bytes = shop.setup.mask.bytes(bytes);
+        let bytes = mask.bytes(bytes);
         let holds = Some(BlobId::of(&bytes).to_string());
         paper.notes.push(Note::Paper { effect: job.id, path, holds });
         paper.blobs.push(bytes);

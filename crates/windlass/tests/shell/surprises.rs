@@ -191,6 +191,46 @@ fn secrets_reach_the_agent_that_is_handed_them_and_nothing_else() {
 }
 
 #[test]
+fn a_secret_that_json_writes_otherwise_is_nowhere_in_clear() {
+    let catalogue = "[role.worker]\nabout = 'does it'\nverdicts = ['done', 'failed']\n\
+         facts = { note = 'text' }\nlists.found = { where = 'text' }\n\
+         [role.reviewer]\nabout = 'looks at it'\nverdicts = ['clear', 'blocking']\n\
+         [read.tasks]\nabout = 'tasks'\nverdicts = ['found', 'empty']\nlists.tasks = { careful = 'flag' }\n\
+         [check.test]\nabout = 'the tests'\n";
+    let scratch = Scratch::with(&[
+        ("tasks.toml", "[[task]]\nid = 'hello'\ncareful = false\n"),
+        ("catalogue.toml", catalogue),
+    ]);
+    // The worker says it as a fact and in a list, the reviewer in a remark, and each writes it in a way of its own.
+    let script = r#"echo "$prompt" >> "$(dirname "$0")/prompts"
+case $WINDLASS_ROLE in
+worker) echo hello > hello.txt; cat <<'END' ;;
+{"verdict":"done","note":"h\u00fcsh\"hush-12345",
+ "found":[{"id":"f","title":"hüsh\u0022hush-12345","files":["hüsh\"hush-12345"],"where":"h\u00FCsh\"hush-12345"}]}
+END
+*) cat <<'END' ;;
+{"verdict":"h\u00FCsh\"hush-12345"}
+END
+esac"#;
+    let config = format!("{}cost = 'none'\nenv = ['MYSET']\n{ROLES}", agent(&scratch, script));
+    configure(&scratch, &config);
+    let mut run = scratch.start();
+    run.env("MYSET", "hüsh\"hush-12345");
+    let (_, said) = ended(run.output().unwrap());
+    let mut seen = vec![said, fs::read_to_string(scratch.path("prompts")).unwrap()];
+    for verb in [&["log", "--full"][..], &["log", "--json"], &["status", "--all"], &["report"]] {
+        let output = scratch.windlass(verb).output().unwrap();
+        seen.push(String::from_utf8(output.stdout).unwrap());
+    }
+    assert!(seen[3].contains(r#""facts":[[0,"[masked]"]]"#), "{}", seen[3]);
+    assert!(seen[3].contains("its verdict `[masked]` is not one of"), "{}", seen[3]);
+    for text in &seen {
+        // Whatever way it is written in, this is a part of it.
+        assert!(!text.contains("hush-12345"), "{text}");
+    }
+}
+
+#[test]
 fn what_a_role_is_for_reaches_the_agent() {
     let scratch = Scratch::new();
     assert_eq!(scratch.start().status().unwrap().code(), Some(0));
