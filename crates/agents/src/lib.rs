@@ -76,7 +76,9 @@ pub trait Agent: Send + Sync {
     /// What to start for this.
     fn program(&self, ask: &Ask<'_>) -> Program;
 
-    /// What came back.
+    /// What came back. A program whose output is not for others to read (a stream of events, say) has its text picked
+    /// out here, for [`Answer::of_text`]; nobody else has to know. All that it printed stays on record, and
+    /// `windlass log --full` shows both.
     fn answer(&self, ask: &Ask<'_>, output: &Heard<'_>) -> Answer;
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use windlass_core::run::{
     Answer, Broken, EffectId, Input, OpenGate, Recorded, Refused, Run, Stamp, Standing, decide,
 };
-use windlass_journal::{Batch, BlobId, Journal, RunId};
+use windlass_journal::{Batch, Journal, RunId};
 
 use crate::books::Books;
 use crate::clock::{Clock, wall_ms};
@@ -199,7 +199,7 @@ impl<'j> Engine<'j> {
     pub fn leave(&mut self, begun: &BTreeSet<EffectId>) {
         let effects: Vec<EffectId> = self.run.wanted().filter(|id| !begun.contains(id)).collect();
         if !effects.is_empty() {
-            self.note(Paper { notes: vec![Note::Left { effects }], blobs: Vec::new() });
+            self.note(Paper::of(Note::Left { effects }));
         }
     }
 
@@ -243,29 +243,29 @@ impl<'j> Engine<'j> {
         }
         let more = at.shows(&gate, &self.run, &self.books);
         let (subject, paper) = at.by_hand(&gate, &self.run, &self.books, self.clock.now())?;
-        let shown = gate::shown(&gate, &more).into_bytes();
-        let digest = BlobId::of(&shown).to_string();
+        let mut own = Paper::default();
+        let digest = own.keep(gate::shown(&gate, &more));
         answer.shown = digest.as_str().into();
         answer.subject = subject;
         if let Err(refused) = self.decide(Input::Answer(answer)) {
             return Ok(Err(refused));
         }
-        self.note(Paper {
-            notes: vec![Note::Shown { gate: gate.id, shown: digest }],
-            blobs: vec![shown],
-        });
+        own.notes.push(Note::Shown { gate: gate.id, shown: digest });
+        self.note(own);
         self.note(paper);
         Ok(Ok(()))
     }
 
     /// Writes something down with what is decided next.
     pub fn note(&mut self, paper: Paper) {
+        debug_assert_eq!(paper.missing(|id| self.journal.get(id).is_ok()), [""; 0]);
         let at = self.clock.now();
-        for note in paper.notes {
+        let (notes, blobs) = paper.parts();
+        for note in notes {
             self.books.enter(&note);
             self.batch.push(Entry::Note(Box::new(Noted { note, at })));
         }
-        self.blobs.extend(paper.blobs);
+        self.blobs.extend(blobs);
     }
 
     /// Makes everything decided so far durable, and only then shows it.
@@ -452,7 +452,7 @@ impl<'j> Engine<'j> {
             pid: std::process::id(),
             target: target.to_owned(),
         };
-        self.note(Paper { notes: vec![note], blobs: Vec::new() });
+        self.note(Paper::of(note));
     }
 }
 

@@ -122,10 +122,11 @@ impl Mask {
     /// An answer without secrets, after it was read: whatever way a kind of agent wrote them down.
     pub fn answer(&self, answer: &mut Answer) {
         // Named one by one, so that whoever adds a field is asked about it.
-        let Answer { came: _, facts, lists, usage: _, remarks } = answer;
+        let Answer { came: _, facts, lists, usage: _, remarks, text } = answer;
         self.facts(facts);
         self.lists(lists);
         self.texts(remarks);
+        self.texts(text.as_mut_slice());
     }
 
     /// Texts without secrets.
@@ -312,11 +313,12 @@ mod tests {
         };
         let mut answer = Answer::mishap(Mishap::Unknown, "it said hush-hush-1");
         answer.facts = facts();
+        answer.text = Some("hush-hush-1 it said".to_owned());
         answer.lists.insert("found".to_owned(), vec![item]);
         mask.answer(&mut answer);
         let shown = format!("{answer:?}");
         assert!(!shown.contains("hush"), "{shown}");
-        assert_eq!(shown.matches("[masked]").count(), 9, "{shown}");
+        assert_eq!(shown.matches("[masked]").count(), 10, "{shown}");
     }
 
     #[test]

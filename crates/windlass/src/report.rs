@@ -306,7 +306,7 @@ impl Telling {
         match note {
             Note::TakenUp { target, .. } => report.branch.clone_from(target),
             Note::Answered(it) => {
-                let said = it.stdout.parse().ok().and_then(|id| journal.get(id).ok());
+                let said = it.said().parse().ok().and_then(|id| journal.get(id).ok());
                 let said = said.unwrap_or_default();
                 let said = String::from_utf8_lossy(&said);
                 report.unit(it.asked.unit.as_deref()).invocations.push(Invocation {

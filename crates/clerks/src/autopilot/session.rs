@@ -219,7 +219,7 @@ impl Session {
                 self.papers.remove(path);
             }
             Note::Answered(it) => {
-                let said = blob(&it.stdout).unwrap_or_default();
+                let said = blob(it.said()).unwrap_or_default();
                 self.said(&it.asked, &it.came, &String::from_utf8_lossy(&said));
             }
             Note::Checked { unit: Some(unit), name, came: Check::Fail, output, .. } => {

@@ -1,7 +1,5 @@
 //! Reads: looks at a source of work. Each reader is a file of the sources room, or a question to the workflow's clerk.
 
-use windlass_journal::BlobId;
-
 use super::Job;
 use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
@@ -22,10 +20,7 @@ pub(super) fn read(shop: &Shop, job: &Job, name: &str) -> Result<Done, Trouble> 
     mask.texts(&mut reading.remarks);
     let mut paper = Paper::default();
     for (path, bytes) in reading.papers {
-        let bytes = mask.bytes(bytes);
-        let holds = Some(BlobId::of(&bytes).to_string());
-        paper.notes.push(Note::Paper { effect: job.id, path, holds });
-        paper.blobs.push(bytes);
+        paper.page(job.id, path, mask.bytes(bytes));
     }
     if !reading.remarks.is_empty() {
         let text = reading.remarks.join("\n");
