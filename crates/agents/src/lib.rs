@@ -5,6 +5,7 @@
 //! | which kinds are there? | the list in `kind.rs`; `command.rs`, `scripted.rs` |
 //! | what did an agent come to? | `answer.rs`; where in its output that stands `find.rs`, `first_line.rs` |
 //! | what form has an answer? | `schema.rs` |
+//! | what does every kind need that starts a program? | `line.rs` |
 //! | which of several models is meant? | `tier.rs` |
 //!
 //! An agent is a program that is given a prompt and a lane and comes back with an answer. What it is asked is an
@@ -16,6 +17,7 @@ mod command;
 mod find;
 mod first_line;
 mod kind;
+mod line;
 mod schema;
 pub mod scripted;
 mod tier;
@@ -56,6 +58,26 @@ pub struct Ask<'a> {
     pub lane: &'a Path,
 }
 
+#[cfg(test)]
+impl<'a> Ask<'a> {
+    /// What a test asks.
+    pub(crate) fn example(reporter: &'a Reporter) -> Self {
+        Ask {
+            role: "worker",
+            reporter,
+            tools: &[],
+            tier: Tier::Standard,
+            unit: None,
+            task: None,
+            writes: &[],
+            attempt: 1,
+            run: "r",
+            prompt: "",
+            lane: Path::new("/"),
+        }
+    }
+}
+
 /// A program to start: words, never a shell's line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
@@ -65,7 +87,8 @@ pub struct Program {
     pub args: Vec<String>,
     /// What its environment has besides the usual.
     pub env: Vec<(String, String)>,
-    /// What it gets of Windlass's own environment besides, secret or not.
+    /// What it gets of Windlass's own environment besides, secret or not. That is what [`Settings::handed`] says, whatever
+    /// a kind puts here: nothing is handed on that the mask does not know of.
     pub pass: Vec<String>,
     /// What it reads on its standard input.
     pub stdin: Vec<u8>,
