@@ -102,6 +102,7 @@ impl Run {
                 dependents: Vec::new(),
                 rank: item.rank,
                 status: UnitStatus::Pending,
+                because: None,
                 frame: None,
                 leaf: None,
                 lane: None,

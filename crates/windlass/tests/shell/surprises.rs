@@ -151,6 +151,28 @@ fn a_run_whose_units_failed_is_not_done() {
 }
 
 #[test]
+fn a_blocked_unit_says_whose_fault_it_is() {
+    let config = "[agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\n[roles]\ndefault = 'acted'\n\
+                  [checks]\ntest = 'sh test.sh'\n[policies.never]\nstage = 'approve'\nanswer = 'no'\n";
+    let tasks = format!("{CAREFUL}[[task]]\nid = 'bye'\ndepends = ['hello']\ncareful = false\n");
+    let scratch = Scratch::with(&[("tasks.toml", &tasks), ("windlass.toml", config)]);
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(4), "{said}");
+    assert!(said.contains("bye: blocked because of hello\n"), "{said}");
+    let told = |args: &[&str]| {
+        let output = scratch.windlass(args).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let status = told(&["status", "--all"]);
+    assert!(status.contains("  bye blocked because of hello — bye\n"), "{status}");
+    let report = told(&["report"]);
+    assert!(report.contains("| bye: bye | blocked because of hello |"), "{report}");
+    let units = &scratch.status()["runs"][0]["units"];
+    assert_eq!(units[1]["because"], "hello", "{units}");
+    assert_eq!(units[0]["because"], serde_json::Value::Null, "{units}");
+}
+
+#[test]
 fn secrets_reach_the_agent_that_is_handed_them_and_nothing_else() {
     let scratch = Scratch::with(&[
         ("tasks.toml", "[[task]]\nid = 'hello'\ncareful = false\n"),
