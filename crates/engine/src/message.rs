@@ -143,8 +143,13 @@ troubles!(
     windlass_process::ReadError,
     windlass_process::SpawnError,
     windlass_repo::RepoError,
-    windlass_sources::SourceError,
 );
+
+impl From<windlass_sources::SourceError> for Trouble {
+    fn from(error: windlass_sources::SourceError) -> Self {
+        Trouble::new(error.to_string()).next(error.next_step())
+    }
+}
 
 /// Who does what is wanted.
 pub trait Hands {
@@ -189,6 +194,12 @@ pub enum Patience {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_to_do_about_a_source_survives() {
+        let trouble: Trouble = windlass_sources::SourceError::bad("tasks.toml", "it is odd").into();
+        assert_eq!(trouble.next_step(), Some("mend tasks.toml"));
+    }
 
     #[test]
     fn a_note_that_names_what_nobody_kept_is_noticed() {

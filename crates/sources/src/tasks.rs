@@ -63,8 +63,8 @@ impl Reader for Tasks {
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
             Err(source) => return Err(SourceError::Unreadable { path, source }),
         };
-        let file: File = toml::from_str(&text)
-            .map_err(|error| SourceError::Bad { path, what: error.to_string() })?;
+        let file: File =
+            toml::from_str(&text).map_err(|error| SourceError::bad(path, error.to_string()))?;
         let tasks: Vec<Item> = file.task.into_iter().map(item).collect();
         let verdict = if tasks.is_empty() { "empty" } else { "found" };
         let lists = BTreeMap::from([("tasks".to_owned(), tasks)]);
