@@ -165,10 +165,15 @@ fn facts(
             Some(value) => {
                 facts.insert(name.clone(), value);
             }
-            None => remarks.push(format!("`{place}{name}` is left out: it is not {ty}")),
+            None => remarks.push(left_out(place, name, ty)),
         }
     }
     facts
+}
+
+/// What is said of a fact that is not of its type, whoever reports it: an agent or a reader.
+pub fn left_out(place: &str, name: &str, ty: &Type) -> String {
+    format!("`{place}{name}` is left out: it is not {ty}")
 }
 
 fn value(json: &Json) -> Option<Value> {

@@ -24,7 +24,7 @@ mod tier;
 
 use std::path::{Path, PathBuf};
 
-pub use answer::{Answer, Came, Fate, Heard};
+pub use answer::{Answer, Came, Fate, Heard, left_out};
 pub use find::{gist, last_object, one_line};
 pub use kind::{Flaw, Here, Kind, Missing, Settings};
 pub use schema::schema;

@@ -151,6 +151,14 @@ fn a_run_whose_units_failed_is_not_done() {
 }
 
 #[test]
+fn a_fact_of_a_source_that_is_not_of_its_type_is_said_to_be_left_out() {
+    let scratch = Scratch::with(&[("tasks.toml", "[[task]]\nid = 'hello'\ncareful = 'yes'\n")]);
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(8), "nobody knows whether to be careful: {said}");
+    assert!(said.contains("`tasks[hello].careful` is left out: it is not "), "{said}");
+}
+
+#[test]
 fn a_blocked_unit_says_whose_fault_it_is() {
     let config = "[agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\n[roles]\ndefault = 'acted'\n\
                   [checks]\ntest = 'sh test.sh'\n[policies.never]\nstage = 'approve'\nanswer = 'no'\n";
