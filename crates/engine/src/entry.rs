@@ -38,7 +38,9 @@ pub enum Note {
         /// The branch that landings go to.
         target: String,
     },
-    /// A unit's lane starts from this commit.
+    /// A unit's lane starts from this commit. Written before the first effect in its lane, and again whenever the lane is
+    /// put on another one: a landing was turned away and the work is rebuilt, or units have landed and the run's own lane
+    /// catches up.
     Based {
         /// The unit; the run's own lane has none.
         unit: Option<String>,

@@ -216,7 +216,7 @@ impl<'a> Visit<'a> {
     /// and the lane goes back to what is on record.
     fn put_back(&self) -> Result<(), Trouble> {
         let held = self.job.held.as_ref().unwrap_or(&self.lane.base);
-        let as_it_should_be = self.lane.fresh && *held == self.lane.base;
+        let as_it_should_be = self.lane.untouched && *held == self.lane.base;
         if self.edits && !as_it_should_be {
             self.shop.store.rewind(self.lane, held, when(self.job.effect.since))?;
         }
