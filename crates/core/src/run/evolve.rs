@@ -89,11 +89,7 @@ impl Run {
             }
             Event::UnitWoken { unit } => self.wake(*unit),
             Event::UnitSettled { unit, how, because, .. } => {
-                self.abandon_unit(*unit);
-                self.settle_unit(*unit, *how);
-                if let Some(unit) = self.unit_mut(*unit) {
-                    unit.because = *because;
-                }
+                self.settle_otherwise(*unit, *how, *because);
             }
             Event::Passed { frame, stage } => match self.flow.stage(*stage).next {
                 Some(next) => self.enter(*frame, next),

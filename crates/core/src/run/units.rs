@@ -244,6 +244,15 @@ impl Run {
         }
     }
 
+    /// A unit settles other than by its own last move, perhaps because of another.
+    pub(super) fn settle_otherwise(&mut self, ix: UnitIx, how: Settled, because: Option<UnitIx>) {
+        self.abandon_unit(ix);
+        self.settle_unit(ix, how);
+        if let Some(unit) = self.unit_mut(ix) {
+            unit.because = because;
+        }
+    }
+
     fn learn(&mut self, dependent: UnitIx, on: UnitIx, how: Settled) {
         let Some(unit) = self.unit_mut(dependent) else { return };
         if unit.status != UnitStatus::Pending {
