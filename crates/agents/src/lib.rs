@@ -7,6 +7,7 @@
 //! | what form has an answer? | `schema.rs` |
 //! | what does every kind need that starts a program? | `line.rs` |
 //! | which of several models is meant? | `tier.rs` |
+//! | what would an agent read from a repository besides the work? | `configuration.rs` |
 //!
 //! An agent is a program that is given a prompt and a lane and comes back with an answer. What it is asked is an
 //! [`Ask`]; how that becomes a program to start is a [`Program`]; what came back is an [`Answer`]: a verdict of the
@@ -14,6 +15,7 @@
 
 mod answer;
 mod command;
+mod configuration;
 mod find;
 mod first_line;
 mod kind;
@@ -25,6 +27,7 @@ mod tier;
 use std::path::{Path, PathBuf};
 
 pub use answer::{Answer, Came, Fate, Heard, left_out};
+pub use configuration::CONFIGURATION;
 pub use find::{gist, last_object, one_line};
 pub use kind::{Flaw, Here, Kind, Missing, Settings};
 pub use schema::schema;

@@ -10,6 +10,8 @@ use crate::entry::{Answered, Check, Invocation, Note};
 /// What the notes of a run add up to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Books {
+    /// How isolated agents and checks are, since a process took the run up last.
+    isolation: Option<String>,
     /// The commit that each unit's lane started from; the run's own lane is the one without a unit.
     bases: BTreeMap<Option<String>, String>,
     /// Answers so far, by unit, part of it, and stage.
@@ -135,7 +137,10 @@ impl Books {
             Note::Tidied => self.tidy = true,
             Note::Left { effects } => self.left.extend(effects),
             // Whoever takes the run up begins all that is wanted.
-            Note::TakenUp { .. } => self.left.clear(),
+            Note::TakenUp { isolation, .. } => {
+                self.left.clear();
+                self.isolation.clone_from(isolation);
+            }
             Note::Lost { .. }
             | Note::Told { .. }
             | Note::Shown { .. }
@@ -226,6 +231,11 @@ impl Books {
         self.began.as_deref()
     }
 
+    /// How isolated agents and checks are, since a process took the run up last.
+    pub fn isolation(&self) -> Option<&str> {
+        self.isolation.as_deref()
+    }
+
     /// Whether nothing is left to be done for the run: it is over, its files are written and its lanes are free.
     pub fn is_tidy(&self) -> bool {
         self.tidy
@@ -272,23 +282,38 @@ impl Books {
 mod tests {
     use super::*;
 
-    #[test]
-    fn an_answer_says_by_itself_who_gave_it() {
-        // Whoever was cut off between an answer and the note that somebody was asked has the answer alone.
-        let mut books = Books::default();
-        books.enter(&Note::Based { unit: Some("a".into()), base: "before".into() });
-        let asked = Invocation {
+    fn invocation(unit: &str) -> Invocation {
+        Invocation {
             effect: EffectId(7),
-            unit: Some("a".into()),
+            unit: Some(unit.into()),
             task: None,
             stage: "review".into(),
             role: "reviewer".into(),
             agent: "somebody".into(),
             attempt: 1,
             prompt: "p".into(),
-        };
+        }
+    }
+
+    #[test]
+    fn a_unit_on_another_base_is_told_from_that_one_and_the_others_as_before() {
+        let mut books = Books::default();
+        for unit in ["a", "b"] {
+            books.enter(&Note::Based { unit: Some(unit.into()), base: "before".into() });
+            books.enter(&Note::Asked(invocation(unit)));
+        }
+        books.enter(&Note::Based { unit: Some("a".into()), base: "later".into() });
+        let since = |unit| books.part(Some(unit), None).unwrap().since.as_deref();
+        assert_eq!((since("a"), since("b")), (Some("later"), Some("before")));
+    }
+
+    #[test]
+    fn an_answer_says_by_itself_who_gave_it() {
+        // Whoever was cut off between an answer and the note that somebody was asked has the answer alone.
+        let mut books = Books::default();
+        books.enter(&Note::Based { unit: Some("a".into()), base: "before".into() });
         books.enter(&Note::Answered(Answered {
-            asked,
+            asked: invocation("a"),
             came: "clear".into(),
             ended: "exited with 0".into(),
             stdout: "o".into(),

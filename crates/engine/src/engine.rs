@@ -450,11 +450,12 @@ impl<'j> Engine<'j> {
     }
 
     /// What a later process has to know about this one.
-    pub fn taken_up(&mut self, target: &str) {
+    pub fn taken_up(&mut self, target: &str, isolation: String) {
         let note = Note::TakenUp {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
             target: target.to_owned(),
+            isolation: Some(isolation),
         };
         self.note(Paper::of(note));
     }

@@ -37,6 +37,9 @@ pub enum Note {
         pid: u32,
         /// The branch that landings go to.
         target: String,
+        /// How isolated its agents and checks are, really.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        isolation: Option<String>,
     },
     /// A unit's lane starts from this commit. Written before the first effect in its lane, and again whenever the lane is
     /// put on another one: a landing was turned away and the work is rebuilt, or units have landed and the run's own lane

@@ -85,6 +85,8 @@ impl<'a> Reception<'a> {
                 texts.push(text);
             }
         }
+        // Whatever is decided here was made behind these walls, or without.
+        texts.extend(books.isolation().map(|reached| format!("Isolation: {reached}")));
         texts.join("\n\n")
     }
 

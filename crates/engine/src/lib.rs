@@ -10,6 +10,7 @@
 //! | which commands check a project? | `detect.rs` |
 //! | what does a workflow keep besides? | `clerk.rs`; its papers in lanes `papers.rs` |
 //! | what is never written down? | `mask.rs`; what JSON makes of it `escapes.rs` |
+//! | what do agents and checks see of the machine? | `isolation.rs` |
 
 pub mod books;
 pub mod clerk;
@@ -24,6 +25,7 @@ mod escapes;
 pub mod exhibit;
 pub mod gate;
 pub mod hands;
+pub mod isolation;
 pub mod mask;
 pub mod message;
 mod papers;

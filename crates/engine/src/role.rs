@@ -8,6 +8,7 @@
 //! tools: [read, edit, run]
 //! skills: [house-style]   # guidance that it is offered
 //! sees: [attempts, check-output]
+//! lane: named             # it sees only the papers of the session, not the code; the whole lane, if this is left out
 //! ---
 //! You write the code for one unit …
 //! ```
@@ -30,8 +31,21 @@ pub struct Role {
     pub sees: Vec<String>,
     /// The files that it promises to write: one that is missing afterwards means that it has failed.
     pub writes: Vec<String>,
+    /// How much of the lane it sees.
+    pub lane: LaneSight,
     /// What it is told, in Markdown.
     pub text: String,
+}
+
+/// How much of a lane a role sees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LaneSight {
+    /// All of it.
+    #[default]
+    Whole,
+    /// Only what it is shown by name.
+    Named,
 }
 
 /// What a role may use.
@@ -72,6 +86,8 @@ struct FrontMatter {
     sees: Vec<String>,
     #[serde(default)]
     writes: Vec<String>,
+    #[serde(default)]
+    lane: LaneSight,
 }
 
 impl Role {
@@ -96,6 +112,7 @@ impl Role {
             skills: front.skills,
             sees: front.sees,
             writes: front.writes,
+            lane: front.lane,
             text: text.trim().to_owned(),
         })
     }
@@ -109,6 +126,7 @@ impl Role {
             skills: Vec::new(),
             sees: Vec::new(),
             writes: Vec::new(),
+            lane: LaneSight::Whole,
             text: format!("You are the {name}. What you are here for: {about}."),
         }
     }

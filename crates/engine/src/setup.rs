@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use windlass_agents::Agent;
 use windlass_core::lang::{Catalogue, Reporter};
+use windlass_process::{Bounds, Disk};
 use windlass_repo::{Branch, Person};
 
+use crate::isolation::{Isolation, Workspace};
 use crate::mask::Mask;
 use crate::role::Role;
 use crate::skill::Skills;
@@ -38,6 +40,10 @@ pub struct Setup {
     pub author: Person,
     /// What is never written down.
     pub mask: Mask,
+    /// What agents and checks see of the machine.
+    pub isolation: Isolation,
+    /// What an agent or a check may take of the machine. Its disk is its lane and its quarters.
+    pub bounds: Bounds,
     /// How long an agent may say nothing.
     pub idle: Option<Duration>,
     /// How long a process has between being asked to end and being ended.
@@ -47,6 +53,13 @@ pub struct Setup {
 impl Setup {
     /// Stands for every role that is not named.
     pub const ANY: &str = "default";
+
+    /// What a program that works here may take.
+    pub fn bounds(&self, space: Workspace<'_>) -> Bounds {
+        let below = vec![space.work.to_owned(), space.quarters.to_owned()];
+        let disk = self.bounds.disk.as_ref().map(|disk| Disk { below, bytes: disk.bytes });
+        Bounds { disk, ..self.bounds.clone() }
+    }
 
     /// The agent that plays a role, and its name.
     pub fn agent(&self, role: &str, wanted: Option<&str>) -> Option<(&str, Arc<dyn Agent>)> {

@@ -15,6 +15,7 @@ use windlass_sources::Reader;
 use crate::books::Books;
 use crate::clerk::Clerk;
 use crate::entry::{Check, Note};
+use crate::isolation;
 use crate::message::{Message, Paper, Trouble};
 use crate::setup::Setup;
 
@@ -38,6 +39,8 @@ pub struct Shop {
     pub(crate) stands: Mutex<Option<Oid>>,
     /// Clean checkouts in use.
     benches: Mutex<BTreeSet<u32>>,
+    /// Quarters in use.
+    quarters: Mutex<BTreeSet<u32>>,
     /// Desks in use.
     desks_in_use: Arc<Mutex<BTreeSet<u32>>>,
     /// One who changes a lane has it alone; those who only look may look together. Who comes after one that was
@@ -129,6 +132,22 @@ impl Drop for Bench<'_> {
     }
 }
 
+/// A home and room for scratch files, which nobody has been in. Gone when this is dropped.
+pub struct Quarters<'a> {
+    shop: &'a Shop,
+    number: u32,
+    /// Where they are.
+    pub path: PathBuf,
+}
+
+impl Drop for Quarters<'_> {
+    fn drop(&mut self) {
+        // What cannot be removed now is removed before they are used again, or else that fails and says so.
+        let _ = isolation::remove(&self.path);
+        lock(&self.shop.quarters).remove(&self.number);
+    }
+}
+
 /// A desk in use; it is free again when this is dropped.
 #[derive(Debug)]
 pub struct Desk {
@@ -172,6 +191,7 @@ impl Shop {
             on_base: Mutex::new(books.on_base().clone()),
             stands: Mutex::default(),
             benches: Mutex::default(),
+            quarters: Mutex::default(),
             desks_in_use: Arc::default(),
             turns: Mutex::default(),
         })
@@ -216,6 +236,8 @@ impl Shop {
             let kept = saved.or(held).filter(|_| !landed);
             paper.notes.extend(kept.map(|commit| Note::Kept { unit: lane.unit, commit }));
         }
+        let quarters = self.all_quarters();
+        isolation::remove(&quarters).map_err(|error| Trouble::io("tidy up", &quarters, &error))?;
         let desks = self.desks();
         match std::fs::remove_dir_all(&desks) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -240,6 +262,20 @@ impl Shop {
                 Err(error.into())
             }
         }
+    }
+
+    /// Quarters of one's own.
+    pub fn quarters(&self) -> Result<Quarters<'_>, Trouble> {
+        let number = first_free(&self.quarters);
+        let path = self.all_quarters().join(number.to_string());
+        let quarters = Quarters { shop: self, number, path };
+        isolation::make_quarters(&quarters.path)
+            .map_err(|error| Trouble::io("make", &quarters.path, &error))?;
+        Ok(quarters)
+    }
+
+    fn all_quarters(&self) -> PathBuf {
+        self.dir.join("quarters").join(&self.run)
     }
 
     /// Where desks stand: what effects are about to report lies there.
@@ -350,7 +386,8 @@ impl windlass_repo::Run for GitRun {
         for (name, value) in &call.env {
             env = env.set(name.clone(), value.clone());
         }
-        let limits = Limits { wall: Some(GIT_WALL), idle: None, grace: Duration::from_secs(2) };
+        let limits =
+            Limits { wall: Some(GIT_WALL), grace: Duration::from_secs(2), ..Limits::default() };
         let command = Command::new(call.program.clone(), call.dir.clone())
             .args(call.args.iter().cloned())
             .env(env)

@@ -25,11 +25,12 @@ use rustix::{
 };
 
 use crate::{
-    Env, Output,
+    Bounds, Env, Output, Sandbox, View,
     error::SpawnError,
     launch::Plan,
     spool::Spool,
     token::{self, Token},
+    ward::Terms,
     which,
 };
 
@@ -53,8 +54,8 @@ pub enum Stdin {
     Bytes(Vec<u8>),
 }
 
-/// How long a program may take. No limit must be asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a program may take. No limit must be asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// From start to end.
     pub wall: Option<Duration>,
@@ -62,6 +63,8 @@ pub struct Limits {
     pub idle: Option<Duration>,
     /// Between being asked to end (TERM) and being ended (KILL).
     pub grace: Duration,
+    /// Of the machine. What cannot be held to it from outside, the doorman of a sandbox sees to.
+    pub bounds: Bounds,
 }
 
 impl Default for Limits {
@@ -70,6 +73,7 @@ impl Default for Limits {
             wall: Some(Duration::from_secs(30 * 60)),
             idle: None,
             grace: Duration::from_secs(5),
+            bounds: Bounds::default(),
         }
     }
 }
@@ -94,6 +98,7 @@ pub struct Command {
     watch: Option<Watch>,
     umask: u32,
     orphaned: i32,
+    inside: Option<(Sandbox, View)>,
 }
 
 impl Command {
@@ -115,6 +120,7 @@ impl Command {
             watch: None,
             umask: 0o022,
             orphaned: libc::SIGKILL,
+            inside: None,
         }
     }
 
@@ -174,19 +180,27 @@ impl Command {
         self
     }
 
-    /// Which permissions files it creates do not get; `0o022` if not said, whatever Windlass
-    /// itself was started with.
-    #[must_use]
     /// When we die it is asked to end, instead of being killed: for a program that clears up after itself, and that is
     /// over in a moment anyway. Whoever sweeps after us ends it if it is not.
+    #[must_use]
     pub fn asked_when_orphaned(mut self) -> Command {
         self.orphaned = libc::SIGTERM;
         self
     }
 
-    /// The mask of permissions that the files it makes do not get.
+    /// Which permissions files it creates do not get; `0o022` if not said, whatever Windlass
+    /// itself was started with.
+    #[must_use]
     pub fn umask(mut self, umask: u32) -> Command {
         self.umask = umask & 0o777;
+        self
+    }
+
+    /// Where it runs, and what it sees there. The directory is the view's.
+    #[must_use]
+    pub fn inside(mut self, sandbox: &Sandbox, view: View) -> Command {
+        self.directory.clone_from(&view.directory);
+        self.inside = Some((sandbox.clone(), view));
         self
     }
 
@@ -205,28 +219,49 @@ impl Command {
         let stdin = stdin.and_then(above_stdio).map_err(system("hand over its input"))?;
         let (out, out_end) = stream().map_err(system("open a pipe"))?;
         let (err, err_end) = stream().map_err(system("open a pipe"))?;
-        let mut args = vec![text("the program", self.program.clone())?];
-        for arg in self.args {
-            args.push(text("an argument", arg)?);
+        let (heard, heard_end) = match &self.inside {
+            Some(_) => stream().map(|(ours, theirs)| (Some(ours), Some(theirs))),
+            None => Ok((None, None)),
         }
+        .map_err(system("open a pipe"))?;
+        let mut args = vec![self.program.clone()];
+        args.extend(self.args);
+        let mut directory = self.directory;
+        let mut path = program.into_os_string();
+        let mut has_monitor = false;
+        if let Some((sandbox, view)) = &self.inside {
+            let wrapped = sandbox.words(view, &self.limits.bounds, path.as_ref(), &args);
+            (args, directory, has_monitor) =
+                (wrapped.words, wrapped.directory, wrapped.has_monitor);
+            path.clone_from(&args[0]);
+        }
+        let args =
+            args.into_iter().map(|arg| text("an argument", arg)).collect::<Result<_, _>>()?;
         let mut env = self.env.lines()?;
         env.push(text("the token", token::line(token, outer).into())?);
         Ok(Order {
             plan: Plan {
-                path: text("the program", program.into_os_string())?,
+                path: text("the program", path)?,
                 args,
                 env,
-                directory: text("the directory", self.directory.into_os_string())?,
+                directory: text("the directory", directory.into_os_string())?,
                 stdio: [stdin, out_end, err_end],
+                fourth: heard_end,
+                groups: Vec::new(),
                 umask: self.umask,
                 orphaned: self.orphaned,
             },
+            terms: Terms {
+                watch: self.watch,
+                door: heard.map(|heard| Door { heard, has_monitor }),
+                limits: self.limits,
+                group: None,
+                gauge: None,
+            },
             program: self.program,
             token,
-            limits: self.limits,
             stdout: (out, Spool::new(self.stdout)?),
             stderr: (err, Spool::new(self.stderr)?),
-            watch: self.watch,
         })
     }
 }
@@ -247,10 +282,17 @@ pub(crate) struct Order {
     pub(crate) plan: Plan,
     pub(crate) program: OsString,
     pub(crate) token: Token,
-    pub(crate) limits: Limits,
+    pub(crate) terms: Terms,
     pub(crate) stdout: (OwnedFd, Spool),
     pub(crate) stderr: (OwnedFd, Spool),
-    pub(crate) watch: Option<Watch>,
+}
+
+/// The door of a sandbox, from the outside.
+pub(crate) struct Door {
+    /// Where the doorman is heard.
+    pub(crate) heard: OwnedFd,
+    /// The first process is not the program but somebody who waits for it.
+    pub(crate) has_monitor: bool,
 }
 
 /// Bytes as a file that is at its beginning and has no name.
@@ -268,10 +310,10 @@ fn stream() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((read, above_stdio(write)?))
 }
 
-/// Moves a descriptor out of the way of 0, 1 and 2, where a new program's own are put: a process
+/// Moves a descriptor out of the way of 0 to 3, where a new program's own are put: a process
 /// that was started with those closed gets them for its first files.
 fn above_stdio(fd: OwnedFd) -> io::Result<OwnedFd> {
-    if fd.as_raw_fd() > 2 { Ok(fd) } else { Ok(fcntl_dupfd_cloexec(&fd, 3)?) }
+    if fd.as_raw_fd() > 3 { Ok(fd) } else { Ok(fcntl_dupfd_cloexec(&fd, 4)?) }
 }
 
 /// Text as the kernel takes it: without a zero byte.

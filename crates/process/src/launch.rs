@@ -48,6 +48,10 @@ pub(crate) struct Plan {
     pub(crate) umask: u32,
     /// The signal it gets when we die.
     pub(crate) orphaned: c_int,
+    /// What becomes its descriptor 3, if it is to have one. It is none of those numbers here either.
+    pub(crate) fourth: Option<OwnedFd>,
+    /// Doors of the control groups that it is to be in.
+    pub(crate) groups: Vec<OwnedFd>,
 }
 
 /// A program that runs. Its process is ours to collect.
@@ -69,16 +73,18 @@ pub(crate) enum Step {
     MakeProcess,
     LeaveSession,
     DieWithParent,
+    EnterGroup,
     ConnectStdio,
     CloseFiles,
     EnterDirectory,
     BecomeProgram,
 }
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     Step::MakeProcess,
     Step::LeaveSession,
     Step::DieWithParent,
+    Step::EnterGroup,
     Step::ConnectStdio,
     Step::CloseFiles,
     Step::EnterDirectory,
@@ -108,6 +114,10 @@ struct Orders {
     env: *const *const c_char,
     directory: *const c_char,
     stdio: [RawFd; 3],
+    /// Below nought if there is none.
+    fourth: RawFd,
+    groups: *const RawFd,
+    groups_len: usize,
     umask: libc::mode_t,
     orphaned: c_int,
     limit: Option<libc::rlim_t>,
@@ -143,12 +153,16 @@ impl Launcher {
             texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect()
         };
         let (args, env) = (pointers(&plan.args), pointers(&plan.env));
+        let groups: Vec<RawFd> = plan.groups.iter().map(AsRawFd::as_raw_fd).collect();
         let orders = Orders {
             path: plan.path.as_ptr(),
             args: args.as_ptr(),
             env: env.as_ptr(),
             directory: plan.directory.as_ptr(),
             stdio: [0, 1, 2].map(|at: usize| plan.stdio[at].as_raw_fd()),
+            fourth: plan.fourth.as_ref().map_or(-1, AsRawFd::as_raw_fd),
+            groups: groups.as_ptr(),
+            groups_len: groups.len(),
             umask: plan.umask,
             orphaned: plan.orphaned,
             limit: match self.marks {
@@ -243,6 +257,12 @@ unsafe fn obey(orders: &Orders) -> Step {
         if libc::prctl(libc::PR_SET_PDEATHSIG, orders.orphaned) < 0 {
             return Step::DieWithParent;
         }
+        for at in 0..orders.groups_len {
+            // Whoever writes a nought there is in.
+            if libc::write(*orders.groups.add(at), c"0".as_ptr().cast(), 1) < 0 {
+                return Step::EnterGroup;
+            }
+        }
         // The parent may have died before that call. Then nobody would ever tell us.
         if libc::getppid() != orders.parent {
             libc::_exit(127);
@@ -252,8 +272,15 @@ unsafe fn obey(orders: &Orders) -> Step {
                 return Step::ConnectStdio;
             }
         }
+        let mut first: libc::c_uint = 3;
+        if orders.fourth >= 0 {
+            if libc::dup2(orders.fourth, 3) < 0 {
+                return Step::ConnectStdio;
+            }
+            first = 4;
+        }
         let cloexec = libc::CLOSE_RANGE_CLOEXEC;
-        if libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, cloexec) < 0 {
+        if libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, cloexec) < 0 {
             return Step::CloseFiles;
         }
         if libc::chdir(orders.directory) < 0 {

@@ -25,7 +25,9 @@
 //! | what is to be started, and with what? | `command.rs`, `env.rs`, `which.rs` |
 //! | what does a caller hold? | `spawner.rs` |
 //! | what does the one thread do? | `minder.rs`, `ward.rs` for one child, `poller.rs` to wait |
-//! | how does a program get started? | `launch.rs`, the only unsafe code |
+//! | how does a program get started? | `launch.rs`, where the unsafe code is |
+//! | what does an agent see of the machine? | `sandbox/` |
+//! | what may it take of the machine? | `bounds.rs`; who holds it to that `cgroup.rs`, `gauge.rs` and, inside, the doorman |
 //! | who came from whom? | `family.rs`, `token.rs`, `proc.rs` |
 //! | what was printed? | `spool.rs` while it runs, `output.rs` before and after |
 //! | what did a killed Windlass leave behind? | `ledger/` |
@@ -37,28 +39,35 @@ compile_error!(
 );
 
 pub mod beneath;
+mod bounds;
+mod cgroup;
 mod command;
 mod env;
 mod error;
 mod family;
+mod gauge;
 mod launch;
 pub mod ledger;
 mod minder;
 mod output;
 mod poller;
 mod proc;
+pub mod sandbox;
 mod spawner;
 mod spool;
 mod token;
 mod ward;
 mod which;
 
+pub use bounds::{Bounds, Disk, Resource};
+pub use cgroup::LimitedBy;
 pub use command::{Command, Limits, Stdin, Stream, Watch};
 pub use env::Env;
 pub use error::{Lost, RunError, Shortage, SpawnError, StartError};
 pub use ledger::Ledger;
 pub use output::{Captured, Digest, LeftOut, Output, ReadError};
 pub use proc::Started;
+pub use sandbox::{Sandbox, View};
 pub use spawner::{Child, Spawner};
 pub use ward::{Ending, Finished, Limit, Stragglers};
 pub use which::which;

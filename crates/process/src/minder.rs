@@ -10,7 +10,10 @@ use std::{
     io,
     os::{fd::OwnedFd, unix::ffi::OsStrExt},
     path::PathBuf,
-    sync::{Arc, mpsc::Receiver},
+    sync::{
+        Arc,
+        mpsc::{Receiver, Sender},
+    },
     time::{Duration, Instant},
 };
 
@@ -20,10 +23,12 @@ use rustix::{
 };
 
 use crate::{
-    Stragglers, Stream,
+    Resource, Stragglers, Stream,
+    cgroup::Groups,
     command::Order,
     error::SpawnError,
     family::{self, Family},
+    gauge::Gauge,
     launch::{self, Launched, Launcher, NotLaunched, Plan, Step},
     ledger::Ledger,
     poller::{Poller, Source, WardId, Watched},
@@ -39,6 +44,23 @@ const CHUNK_BYTES: usize = 64 << 10;
 /// How often, at most, zombies that are nobody else's are collected while children run.
 const COLLECT_EVERY: Duration = Duration::from_secs(1);
 
+/// How the thread is reached.
+#[derive(Clone)]
+pub(crate) struct Bell {
+    pub(crate) requests: Sender<Request>,
+    pub(crate) wake: Arc<OwnedFd>,
+}
+
+impl Bell {
+    pub(crate) fn ask(&self, request: Request) {
+        // If the thread is gone, the promise inside comes back and is broken, which says so.
+        if self.requests.send(request).is_ok() {
+            // It fails only when it was rung very often and not yet heard.
+            let _ = rustix::io::write(&*self.wake, &1_u64.to_ne_bytes());
+        }
+    }
+}
+
 /// What the handles ask of the thread.
 pub(crate) enum Request {
     Spawn {
@@ -47,6 +69,8 @@ pub(crate) enum Request {
         promise: Promise,
     },
     Stop(WardId),
+    /// It takes too much of the machine.
+    Exceeds(WardId, Resource),
     /// Stop everything, start nothing more, and end.
     Close,
     /// Nobody can ask for anything any more: end when the children have.
@@ -71,11 +95,13 @@ enum Rest {
 
 pub(crate) struct Minder {
     requests: Receiver<Request>,
-    wake: Arc<OwnedFd>,
+    /// How others reach us.
+    bell: Bell,
     poller: Poller,
     launcher: Launcher,
     brand: Brand,
     ledger: Option<Ledger>,
+    groups: Option<Groups>,
     wards: BTreeMap<WardId, (Ward, Promise)>,
     buffer: Vec<u8>,
     /// The token that we carry ourselves, if we are a child of a Windlass.
@@ -89,19 +115,20 @@ impl Minder {
     /// On the thread that is to be the one.
     pub(crate) fn new(
         requests: Receiver<Request>,
-        wake: Arc<OwnedFd>,
+        bell: Bell,
         brand: Brand,
         ledger: Option<Ledger>,
     ) -> io::Result<Minder> {
         let poller = Poller::new()?;
-        poller.watch_for_good(&*wake, Source::Wake)?;
+        poller.watch_for_good(&*bell.wake, Source::Wake)?;
         Ok(Minder {
             requests,
-            wake,
+            bell,
             poller,
             launcher: Launcher::new()?,
             brand,
             ledger,
+            groups: None,
             wards: BTreeMap::new(),
             buffer: vec![0; CHUNK_BYTES],
             own: family::own_token()?,
@@ -194,7 +221,7 @@ impl Minder {
 
     fn take_requests(&mut self, now: Instant) {
         // Read before the requests: one that comes in between wakes us again.
-        let _ = rustix::io::read(&*self.wake, &mut [0; 8]);
+        let _ = rustix::io::read(&*self.bell.wake, &mut [0; 8]);
         while let Ok(request) = self.requests.try_recv() {
             match request {
                 Request::Spawn { promise, .. } if self.doors == Doors::Closed => {
@@ -204,6 +231,11 @@ impl Minder {
                 Request::Stop(id) => {
                     if let Some((ward, _)) = self.wards.get_mut(&id) {
                         ward.stop(&self.poller, now);
+                    }
+                }
+                Request::Exceeds(id, resource) => {
+                    if let Some((ward, _)) = self.wards.get_mut(&id) {
+                        ward.exceeds(resource, &self.poller, now);
                     }
                 }
                 Request::Close => {
@@ -228,7 +260,14 @@ impl Minder {
     }
 
     fn start(&mut self, id: WardId, order: Order) -> Result<Ward, SpawnError> {
-        let Order { plan, program, token, limits, stdout, stderr, watch } = order;
+        let Order { mut plan, program, token, mut terms, stdout, stderr } = order;
+        let grouped = |error| SpawnError::system("limit what it takes", &program, error);
+        if terms.limits.bounds.are_watched() {
+            terms.group = self.groups()?.make(token, &terms.limits.bounds).map_err(grouped)?;
+        }
+        if let Some(group) = &terms.group {
+            plan.groups = group.doors().map_err(grouped)?;
+        }
         let flow = |stream, (pipe, spool)| {
             let pipe = self.poller.watch(pipe, Source::Output(id, stream));
             let pipe = pipe.map_err(|error| SpawnError::system("await output", &program, error))?;
@@ -239,10 +278,28 @@ impl Minder {
         let launched = self.launcher.launch(&plan, token);
         let Launched { pid, pidfd } =
             launched.map_err(|error| not_launched(&plan, &program, error))?;
+        drop(plan);
+        if let Some(disk) = terms.limits.bounds.disk.clone() {
+            let bell = self.bell.clone();
+            let exceeds = move || bell.ask(Request::Exceeds(id, Resource::Disk));
+            terms.gauge = Some(Gauge::start(disk, exceeds));
+        }
         let (leader, family) = self.enrol(id, pid, pidfd, token, &program).inspect_err(|_| {
             give_back(pid);
         })?;
-        Ok(Ward::new(id, family, leader, flows, watch, limits, started))
+        Ok(Ward::new(id, family, leader, flows, terms, started))
+    }
+
+    /// Where control groups can be made. Looked up when they are needed first, and noted for whoever comes after us.
+    fn groups(&mut self) -> Result<&Groups, SpawnError> {
+        if self.groups.is_none() {
+            let found = Groups::find(self.brand.token(u64::MAX));
+            if let Some(ledger) = &mut self.ledger {
+                ledger.grouped(self.brand, found.dirs())?;
+            }
+            self.groups = Some(found);
+        }
+        Ok(self.groups.get_or_insert_default())
     }
 
     /// Sees to it that a new process is known: to us, and to whoever comes after us.
@@ -293,6 +350,7 @@ fn not_launched(plan: &Plan, program: &OsStr, error: NotLaunched) -> SpawnError 
         Step::MakeProcess => "make a process",
         Step::LeaveSession => "make a session",
         Step::DieWithParent => "tie it to Windlass",
+        Step::EnterGroup => "limit what it takes",
         Step::ConnectStdio => "connect its streams",
         Step::CloseFiles => "close our files",
     };

@@ -9,6 +9,7 @@ use std::{
     io::{self, Read},
     os::fd::OwnedFd,
     str::FromStr,
+    time::Duration,
 };
 
 use rustix::{
@@ -74,6 +75,42 @@ impl Stat {
             group: number(fields.get(2))?,
             session: number(fields.get(3))?,
         })
+    }
+}
+
+/// What processes take of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Taken {
+    pub(crate) threads: u64,
+    /// What is theirs alone, in bytes.
+    pub(crate) memory: u64,
+    /// With what those took that they have collected.
+    pub(crate) cpu: Duration,
+}
+
+impl Taken {
+    pub(crate) fn add(&mut self, other: Taken) {
+        self.threads += other.threads;
+        self.memory += other.memory;
+        self.cpu += other.cpu;
+    }
+}
+
+/// What a process takes of the machine; nothing, if it is gone.
+pub(crate) fn taken(pid: i32) -> Taken {
+    let read = |name: &str| read_once(&format!("/proc/{pid}/{name}")).unwrap_or_default();
+    let stat = String::from_utf8_lossy(&read("stat")).into_owned();
+    let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_ascii_whitespace();
+    let fields: Vec<u64> = fields.map(|field| field.parse().unwrap_or(0)).collect();
+    let field = |at: usize| fields.get(at).copied().unwrap_or(0);
+    let statm = String::from_utf8_lossy(&read("statm")).into_owned();
+    let mut pages = statm.split_ascii_whitespace().skip(1).map(|page| page.parse().unwrap_or(0));
+    let (resident, shared): (u64, u64) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
+    let ticks: u64 = (11..=14).map(field).sum();
+    Taken {
+        threads: field(17),
+        memory: resident.saturating_sub(shared) * rustix::param::page_size() as u64,
+        cpu: Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second()),
     }
 }
 

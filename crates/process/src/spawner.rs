@@ -6,11 +6,10 @@
 
 use std::{
     fmt,
-    os::fd::OwnedFd,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
-        mpsc::{Sender, channel},
+        mpsc::channel,
     },
     thread::{self, JoinHandle, ThreadId},
 };
@@ -25,7 +24,7 @@ use crate::{
     error::{Lost, RunError, SpawnError, StartError},
     family,
     ledger::Ledger,
-    minder::{Minder, Request},
+    minder::{Bell, Minder, Request},
     poller::WardId,
     token::{self, Brand},
 };
@@ -38,8 +37,7 @@ pub struct Spawner {
 
 /// Where requests are handed in.
 struct Desk {
-    requests: Sender<Request>,
-    wake: Arc<OwnedFd>,
+    bell: Bell,
     brand: Brand,
     outer: Option<String>,
     next: AtomicU64,
@@ -81,8 +79,9 @@ impl Spawner {
         };
         let (requests, inbox) = channel();
         let (ready, is_ready) = channel();
-        let bell = wake.clone();
-        let body = move || match Minder::new(inbox, bell, brand, ledger) {
+        let bell = Bell { requests, wake };
+        let own = bell.clone();
+        let body = move || match Minder::new(inbox, own, brand, ledger) {
             Ok(minder) => {
                 // Nobody waits any more: then nobody needs a minder either, and it finds out.
                 let _ = ready.send(Ok(()));
@@ -99,8 +98,7 @@ impl Spawner {
         let own = std::env::var(token::VARIABLE).ok();
         Ok(Spawner {
             desk: Arc::new(Desk {
-                requests,
-                wake,
+                bell,
                 brand,
                 outer: token::outer(own.as_deref()),
                 next: AtomicU64::new(0),
@@ -155,11 +153,7 @@ impl Spawner {
 
 impl Desk {
     fn ask(&self, request: Request) {
-        // If the thread is gone, the promise inside comes back and is broken, which says so.
-        if self.requests.send(request).is_ok() {
-            // It fails only when it was rung very often and not yet heard.
-            let _ = rustix::io::write(&*self.wake, &1_u64.to_ne_bytes());
-        }
+        self.bell.ask(request);
     }
 }
 

@@ -32,10 +32,14 @@ use rustix::{
 };
 
 use crate::{
-    Captured, Limits, Started, Stream, Watch,
+    Captured, Limits, Resource, Started, Stream, Watch,
+    cgroup::Group,
+    command::Door,
     family::{self, Family, Member},
+    gauge::Gauge,
     poller::{Poller, Source, WardId, Watched},
-    proc::{self, Life},
+    proc::{self, Life, Taken},
+    sandbox::doorman::IN,
     spool::Spool,
 };
 
@@ -44,6 +48,8 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often a search for what is left may come up with processes that are gone when looked at.
 const ROUNDS_MAX: u32 = 100;
+/// How often somebody looks what a child takes of the machine.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +63,10 @@ pub enum Ending {
     TimedOut(Limit),
     /// It was ended because somebody asked for it.
     Stopped,
+    /// It took too much of something and was ended.
+    Exceeded(Resource),
+    /// It never started: what it was to run in could not be set up, or it is not to be seen from there.
+    Barred,
 }
 
 /// Which time was used up.
@@ -91,6 +101,8 @@ pub struct Finished {
     pub stderr: Captured,
     /// From its start until its first process had ended.
     pub wall: Duration,
+    /// Why it never started, if it did not.
+    pub why: Option<String>,
     /// What it left behind.
     pub stragglers: Stragglers,
     /// The watch panicked, and has not seen everything.
@@ -118,6 +130,18 @@ pub(crate) struct Flow {
     pub(crate) spool: Spool,
 }
 
+/// On what terms a child is looked after.
+pub(crate) struct Terms {
+    pub(crate) watch: Option<Watch>,
+    /// The door of its sandbox, if it is in one.
+    pub(crate) door: Option<Door>,
+    pub(crate) limits: Limits,
+    /// The control group that it is in, if there is one.
+    pub(crate) group: Option<Group>,
+    /// Looks how much of the disk it takes.
+    pub(crate) gauge: Option<Gauge>,
+}
+
 pub(crate) struct Ward {
     pub(crate) id: WardId,
     pub(crate) family: Family,
@@ -126,6 +150,11 @@ pub(crate) struct Ward {
     pub(crate) stderr: Flow,
     pub(crate) watch: Option<Watch>,
     watch_panicked: bool,
+    door: Option<Door>,
+    group: Option<Group>,
+    _gauge: Option<Gauge>,
+    /// When to look again what it takes of the machine.
+    look_at: Option<Instant>,
     limits: Limits,
     started: Instant,
     last_output: Instant,
@@ -146,8 +175,7 @@ impl Ward {
         family: Family,
         leader: Watched,
         [stdout, stderr]: [Flow; 2],
-        watch: Option<Watch>,
-        limits: Limits,
+        Terms { watch, door, limits, group, gauge }: Terms,
         now: Instant,
     ) -> Ward {
         Ward {
@@ -158,6 +186,10 @@ impl Ward {
             stderr,
             watch,
             watch_panicked: false,
+            door,
+            group,
+            _gauge: gauge,
+            look_at: limits.bounds.are_watched().then(|| later(now, LOOK_EVERY)),
             limits,
             started: now,
             last_output: now,
@@ -177,7 +209,7 @@ impl Ward {
     /// When to come back even if nothing happens.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         match self.phase {
-            Phase::Running => self.limit().map(|(at, _)| at),
+            Phase::Running => self.limit().map(|(at, _)| at).into_iter().chain(self.look_at).min(),
             Phase::Asked { kill_at } => Some(kill_at),
             Phase::Killed { give_up_at } => Some(give_up_at),
             Phase::Over => None,
@@ -200,6 +232,11 @@ impl Ward {
                     && at <= now
                 {
                     self.ask(Ending::TimedOut(which), poller, now);
+                } else if self.look_at.is_some_and(|at| at <= now) {
+                    self.look_at = Some(later(now, LOOK_EVERY));
+                    if let Some(resource) = self.exceeded() {
+                        self.exceeds(resource, poller, now);
+                    }
                 }
             }
             Phase::Asked { kill_at } if kill_at <= now => self.kill(poller, now),
@@ -222,7 +259,45 @@ impl Ward {
         }
     }
 
+    /// What it takes too much of, if anything.
+    fn exceeded(&mut self) -> Option<Resource> {
+        match &self.group {
+            Some(group) => group.exceeded(),
+            None => self.taken_too_much(),
+        }
+    }
+
+    /// The same where no group counts: what can be seen of its processes from outside.
+    fn taken_too_much(&mut self) -> Option<Resource> {
+        let members = self.find_members().ok()?;
+        let pids = members.iter().map(|member| member.started.pid).chain([self.family.leader.pid]);
+        let mut sum = Taken::default();
+        for pid in pids {
+            sum.add(proc::taken(pid));
+        }
+        let bounds = &self.limits.bounds;
+        let over = |cap: Option<u64>, taken: u64| cap.is_some_and(|cap| taken > cap);
+        if over(bounds.processes, sum.threads) {
+            Some(Resource::Processes)
+        } else if over(bounds.memory, sum.memory) {
+            Some(Resource::Memory)
+        } else {
+            bounds.cpu.is_some_and(|cap| sum.cpu > cap).then_some(Resource::Cpu)
+        }
+    }
+
+    /// Whoever takes too much is not asked: it would only go on meanwhile.
+    pub(crate) fn exceeds(&mut self, resource: Resource, poller: &Poller, now: Instant) {
+        if matches!(self.phase, Phase::Running) && self.ended.is_none() {
+            self.cause = Some(Ending::Exceeded(resource));
+            self.kill(poller, now);
+        }
+    }
+
     fn kill(&mut self, poller: &Poller, now: Instant) {
+        if let Some(group) = &self.group {
+            group.kill();
+        }
         self.phase = Phase::Killed { give_up_at: later(now, PATIENCE) };
         self.signal_group();
         self.signal_members(poller);
@@ -250,6 +325,11 @@ impl Ward {
         Ok(members)
     }
 
+    /// Whether the first process is not the program but somebody who waits for it.
+    fn has_monitor(&self) -> bool {
+        self.door.as_ref().is_some_and(|door| door.has_monitor)
+    }
+
     /// The signal that goes with the phase.
     fn signal(&self) -> Signal {
         match self.phase {
@@ -261,6 +341,10 @@ impl Ward {
     /// Once for each phase: a second TERM means "now, and never mind the rest" to some programs.
     /// All of a group get it in one step, so none can slip away by forking.
     fn signal_group(&self) {
+        // A monitor that is asked to end takes everything down at once; the others are asked one by one.
+        if self.has_monitor() && !matches!(self.phase, Phase::Killed { .. }) {
+            return;
+        }
         if let Some(group) = Pid::from_raw(self.family.leader.pid) {
             // Nobody left to hear it is as good as done; it is checked later who is left.
             let _ = kill_process_group(group, self.signal());
@@ -288,7 +372,7 @@ impl Ward {
             Err(error) => return self.lose_sight(&error),
         };
         let in_group = member.group == self.family.leader.pid;
-        if self.ended.is_some() || !in_group {
+        if self.ended.is_some() || !in_group || self.has_monitor() {
             let _ = pidfd_send_signal(&held, self.signal());
         }
         if self.ended.is_none() || self.members.contains_key(&pid) {
@@ -297,7 +381,8 @@ impl Ward {
         match poller.watch(held, Source::Member(self.id, pid)) {
             Ok(watched) => {
                 self.members.insert(pid, watched);
-                self.stragglers.ended += 1;
+                // What a monitor leaves behind the kernel ends; we only wait for it.
+                self.stragglers.ended += usize::from(!self.has_monitor());
             }
             Err(error) => self.lose_sight(&error),
         }
@@ -366,18 +451,18 @@ impl Ward {
 
     /// Takes one chunk of output, so that a flood of one child does not hold up the others.
     pub(crate) fn read(&mut self, stream: Stream, buffer: &mut [u8], now: Instant) {
-        if self.take(stream, buffer, now) == Taken::End {
+        if self.take(stream, buffer, now) == Chunk::End {
             self.flow(stream).pipe = None;
         }
     }
 
-    fn take(&mut self, stream: Stream, buffer: &mut [u8], now: Instant) -> Taken {
-        let Some(pipe) = &self.flow(stream).pipe else { return Taken::End };
+    fn take(&mut self, stream: Stream, buffer: &mut [u8], now: Instant) -> Chunk {
+        let Some(pipe) = &self.flow(stream).pipe else { return Chunk::End };
         let length = match rustix::io::read(pipe, &mut *buffer) {
-            Ok(0) => return Taken::End,
+            Ok(0) => return Chunk::End,
             Ok(length) => length,
-            Err(Errno::AGAIN | Errno::INTR) => return Taken::Nothing,
-            Err(_) => return Taken::End,
+            Err(Errno::AGAIN | Errno::INTR) => return Chunk::Nothing,
+            Err(_) => return Chunk::End,
         };
         let chunk = &buffer[..length];
         self.last_output = now;
@@ -390,7 +475,7 @@ impl Ward {
                 self.watch_panicked = true;
             }
         }
-        Taken::Bytes(length)
+        Chunk::Bytes(length)
     }
 
     /// What is in a pipe now that everybody has gone. Should a stranger hold its other end and
@@ -401,9 +486,20 @@ impl Ward {
         while rest > 0 {
             let room = rest.min(buffer.len());
             match self.take(stream, &mut buffer[..room], now) {
-                Taken::Bytes(length) => rest -= length,
-                Taken::Nothing | Taken::End => return,
+                Chunk::Bytes(length) => rest -= length,
+                Chunk::Nothing | Chunk::End => return,
             }
+        }
+    }
+
+    /// What an exit means. A monitor ends with what the program ended with, and tells a signal as a shell does.
+    fn told_by(&self, exit: Ending) -> Ending {
+        const SIGNALS: std::ops::RangeInclusive<i32> = 129..=192;
+        match exit {
+            Ending::Exited(code) if self.has_monitor() && SIGNALS.contains(&code) => {
+                Ending::Signalled(code - 128)
+            }
+            exit => exit,
         }
     }
 
@@ -412,14 +508,40 @@ impl Ward {
         for stream in [Stream::Stdout, Stream::Stderr] {
             self.drain(stream, buffer, now);
         }
-        let exit = self.ended.and_then(|_| exit_of(&self.leader));
+        let exit = self.ended.and_then(|_| exit_of(&self.leader)).map(|exit| self.told_by(exit));
+        let (stdout, stderr) = (self.stdout.spool.finish(), self.stderr.spool.finish());
+        let why = match &self.door {
+            Some(door) if self.cause.is_none() => door.barred(buffer, &stderr),
+            _ => None,
+        };
+        let barred = why.as_ref().map(|_| Ending::Barred);
+        // What the kernel ended for want of memory has ended before anybody looked.
+        let short = self.group.as_ref().and_then(Group::exceeded).map(Ending::Exceeded);
+        let short = short.filter(|_| exit.is_some_and(|exit| exit != Ending::Exited(0)));
+        let ending = self.cause.or(barred).or(short).or(exit);
         Finished {
-            ending: self.cause.or(exit).unwrap_or(Ending::Signalled(Signal::KILL.as_raw())),
-            stdout: self.stdout.spool.finish(),
-            stderr: self.stderr.spool.finish(),
+            ending: ending.unwrap_or(Ending::Signalled(Signal::KILL.as_raw())),
+            stdout,
+            stderr,
+            why,
             wall: self.ended.unwrap_or(now).saturating_duration_since(self.started),
             stragglers: self.stragglers,
             watch_panicked: self.watch_panicked,
+        }
+    }
+}
+
+impl Door {
+    /// Why the program never started, if the doorman has not said that it did. Somebody who could not even call the
+    /// doorman has said so on standard error.
+    fn barred(&self, buffer: &mut [u8], stderr: &Captured) -> Option<String> {
+        let length = rustix::io::read(&self.heard, &mut *buffer).unwrap_or(0);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        match buffer[..length].strip_prefix(IN) {
+            Some([]) => None,
+            Some(then) => Some(text(then)),
+            None if length > 0 => Some(text(&buffer[..length])),
+            None => Some(stderr.text().map_or_else(|error| error.to_string(), |said| text(&said))),
         }
     }
 }
@@ -431,7 +553,7 @@ fn later(now: Instant, wait: Duration) -> Instant {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Taken {
+enum Chunk {
     Bytes(usize),
     /// Just now.
     Nothing,

@@ -22,7 +22,8 @@ const HEAD: &str = "ref: refs/heads/lane\n";
 const BRANCH: &str = "refs/heads/lane";
 const FILES: &[&str] =
     &["HEAD", BRANCH, "config", "index", "info/exclude", "objects/info/alternates"];
-const DIRS: &[&str] = &["info", "objects", "objects/info", "objects/pack", "refs", "refs/heads"];
+const DIRS: &[&str] =
+    &["hooks", "info", "objects", "objects/info", "objects/pack", "refs", "refs/heads"];
 
 /// What a `.git` is made with. Its branch is always called the same: what an agent sees of git is
 /// not to differ from lane to lane.

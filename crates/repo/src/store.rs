@@ -364,7 +364,7 @@ impl Skeleton<'_> {
     }
 
     fn write(&self, dir: &Path) -> io::Result<()> {
-        for part in ["objects/info", "objects/pack", "refs/heads", "info"] {
+        for part in ["hooks", "objects/info", "objects/pack", "refs/heads", "info"] {
             fs::create_dir_all(dir.join(part))?;
         }
         fs::write(dir.join("HEAD"), "ref: refs/heads/none\n")?;

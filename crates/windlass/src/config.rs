@@ -1,15 +1,20 @@
 //! `windlass.toml`: who does the work, what checks it, what it may cost. Read from the base commit, never from a lane.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use windlass_agents::Flaw;
+use windlass_agents::{CONFIGURATION, Flaw};
 use windlass_core::path::Below;
 use windlass_core::run::{Caps, Settings, StandingPolicy};
 use windlass_core::workflow::{Kind, Workflow};
+use windlass_engine::isolation::Openings;
 use windlass_engine::setup::Setup;
 use windlass_engine::skill::Skill;
+use windlass_process::sandbox::{Level, Wanted};
+use windlass_process::{Bounds, Disk};
 
 use crate::suggest;
 
@@ -35,6 +40,12 @@ pub struct Config {
     /// Lanes.
     #[serde(default)]
     pub lanes: LaneConfig,
+    /// What agents and checks see of the machine.
+    #[serde(default)]
+    pub sandbox: SandboxConfig,
+    /// What an agent or a check may take of the machine.
+    #[serde(default)]
+    pub limits: LimitsConfig,
     /// Landing.
     #[serde(default)]
     pub land: LandConfig,
@@ -63,6 +74,99 @@ pub struct LaneConfig {
     /// Files that are not in git and that lanes need, such as `.env`.
     #[serde(default)]
     pub copy: Vec<String>,
+}
+
+/// What agents and checks see of the machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SandboxConfig {
+    /// What stands between them and the machine: `bubblewrap`, `landlock` or `none`. Without it the best of the first two
+    /// that starts here is taken.
+    pub level: Option<String>,
+    /// Further files and directories that they see; `~` is your home.
+    #[serde(default)]
+    pub read: Vec<String>,
+    /// Further files and directories that they may change.
+    #[serde(default)]
+    pub write: Vec<String>,
+    /// Agents' own configuration in the repository that they are to have, such as `.claude`.
+    #[serde(default)]
+    pub unmask: Vec<String>,
+}
+
+impl SandboxConfig {
+    /// What is asked for; what a person says here and now counts more than the file.
+    pub fn wanted(&self, said: Option<&str>) -> Result<Wanted, String> {
+        let Some(name) = said.filter(|said| !said.is_empty()).or(self.level.as_deref()) else {
+            return Ok(Wanted::Best);
+        };
+        if name == "best" {
+            return Ok(Wanted::Best);
+        }
+        Level::named(name).map(Wanted::Level).ok_or_else(|| no_level(name))
+    }
+
+    /// What is shown besides.
+    pub fn openings(&self) -> Openings {
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let path = |text: &String| match (text.strip_prefix("~/"), &home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => PathBuf::from(text),
+        };
+        Openings {
+            read: self.read.iter().map(path).collect(),
+            write: self.write.iter().map(path).collect(),
+            unmask: self.unmask.clone(),
+        }
+    }
+}
+
+/// What an agent or a check, with everything that it starts, may take of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LimitsConfig {
+    /// Processes and threads at once; 4096 if not said.
+    pub processes: Option<u64>,
+    /// Memory, in megabytes; three quarters of the machine's if not said.
+    pub memory_mb: Option<u64>,
+    /// Time of the processor, in minutes; no limit if not said.
+    pub cpu_minutes: Option<u64>,
+    /// Open files of each process; 65536 if not said.
+    pub files: Option<u64>,
+    /// The length of each file that is written, in megabytes; 16384 if not said.
+    pub file_mb: Option<u64>,
+    /// The lane with the home and the scratch files that go with it, in megabytes; 32768 if not said.
+    pub disk_mb: Option<u64>,
+}
+
+impl LimitsConfig {
+    /// As the spawner takes it.
+    pub fn bounds(&self) -> Bounds {
+        const MB: u64 = 1 << 20;
+        let bytes = |mb: Option<u64>, usual: u64| mb.unwrap_or(usual).saturating_mul(MB);
+        let memory = self.memory_mb.map(|mb| mb.saturating_mul(MB));
+        Bounds {
+            processes: Some(self.processes.unwrap_or(4096)),
+            memory: memory.or_else(|| Some(memory_of_machine()? / 4 * 3)),
+            cpu: self.cpu_minutes.map(|minutes| Duration::from_secs(minutes.saturating_mul(60))),
+            files: Some(self.files.unwrap_or(65_536)),
+            file: Some(bytes(self.file_mb, 16_384)),
+            disk: Some(Disk { below: Vec::new(), bytes: bytes(self.disk_mb, 32_768) }),
+        }
+    }
+}
+
+/// How much memory the machine has, in bytes.
+fn memory_of_machine() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kb: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kb * 1024)
+}
+
+fn no_level(name: &str) -> String {
+    let known = Level::ALL.map(Level::name);
+    format!("`{name}` is no level of isolation: there are {}", known.join(", "))
 }
 
 /// Landing.
@@ -202,6 +306,7 @@ impl Config {
                 return Err(bad(text, at(name), &message));
             }
         }
+        self.check_isolation(text)?;
         for copy in &self.lanes.copy {
             if let Err(flaw) = Below::parse(copy) {
                 return Err(bad(text, at(copy), &flaw.to_string()));
@@ -212,6 +317,38 @@ impl Config {
         for dollars in dollars.into_iter().flatten() {
             if !dollars.is_finite() || dollars <= 0.0 {
                 return Err(bad(text, at("dollars"), "a cap is more than 0 dollars"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What it says about isolation and limits.
+    fn check_isolation(&self, text: &str) -> Result<(), BadConfig> {
+        let at = |word: &str| text.find(word).unwrap_or(0);
+        if let Some(level) = &self.sandbox.level
+            && Level::named(level).is_none()
+        {
+            return Err(bad(text, at(level), &no_level(level)));
+        }
+        let paths = self.sandbox.read.iter().chain(&self.sandbox.write);
+        for path in paths {
+            if !path.starts_with('/') && !path.starts_with("~/") {
+                let message = format!("`{path}` of [sandbox] begins with neither `/` nor `~/`");
+                return Err(bad(text, at(path), &message));
+            }
+        }
+        let LimitsConfig { processes, memory_mb, cpu_minutes, files, file_mb, disk_mb } =
+            self.limits;
+        if [processes, memory_mb, cpu_minutes, files, file_mb, disk_mb].contains(&Some(0)) {
+            return Err(bad(text, at("[limits]"), "a limit of 0 lets nothing start"));
+        }
+        for name in &self.sandbox.unmask {
+            let known = CONFIGURATION.iter().map(|(name, _)| *name);
+            if !known.clone().any(|known| known == name) {
+                let help =
+                    suggest::nearest(name, known).map(|near| format!("did you mean `{near}`?"));
+                let message = format!("`{name}` is not masked, so it cannot be unmasked");
+                return Err(BadConfig { help, ..bad(text, at(name), &message) });
             }
         }
         Ok(())

@@ -165,6 +165,9 @@ impl Terminal {
         }
         self.line(&text);
         self.live.hide(true);
+        // Put before it is prompted for: whoever still reads for the question before would take an answer that comes at
+        // once for one to nothing.
+        self.asked.put(gate);
         prompt(gate);
         let Some(answers) = self.answers.clone().filter(|_| !self.reads) else { return };
         self.reads = true;
@@ -279,7 +282,6 @@ impl Terminal {
             && self.asked.now().as_ref().is_none_or(|own| own.id != gate.id)
         {
             self.ask(gate, &more(gate));
-            self.asked.put(gate);
         }
         Patience::Wait
     }

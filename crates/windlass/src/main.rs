@@ -32,6 +32,10 @@ use crate::cli::Cli;
 use crate::render::Output;
 
 fn main() -> ExitCode {
+    // Started at the door of a sandbox it becomes another program, before anything else.
+    if let Some(ended) = windlass_process::sandbox::doorman::called() {
+        return ended;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(refusal) => return render::refusal(&refusal).into(),

@@ -2,7 +2,7 @@
 //! checks it, and whether that is enough for a workflow.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
@@ -15,12 +15,15 @@ use windlass_core::workflow::{Errand, InputIx, Kind, Workflow};
 use windlass_engine::books::Books;
 use windlass_engine::clerk::Clerk;
 use windlass_engine::exhibit::Exhibits;
+use windlass_engine::isolation::Isolation;
 use windlass_engine::mask::Mask;
 use windlass_engine::message::Message;
 use windlass_engine::setup::Setup;
 use windlass_engine::shop::{Shop, Tools};
 use windlass_engine::skill::Skills;
-use windlass_repo::{Branch, Oid, Person, Settings, Store};
+use windlass_process::sandbox::{self, Level};
+use windlass_process::{Sandbox, Spawner};
+use windlass_repo::{Branch, Oid, Person, Repository, Settings, Store};
 use windlass_sources::READERS;
 
 use crate::base::{self, Base, Checks, Roles};
@@ -43,6 +46,8 @@ pub struct Prepared {
     skills: Skills,
     checks: Checks,
     identity: String,
+    /// What agents and checks will see of the machine.
+    pub isolation: Isolation,
 }
 
 /// Agents by name.
@@ -96,6 +101,7 @@ impl Held {
         let prepared = Prepared {
             store: Store::open(self.repository.clone(), &self.dir, settings)?,
             agents,
+            isolation: isolation(&config, &self.repository, &self.dir, &self.spawner)?,
             identity: format!("{name} ({})", checks.language),
             author: self.repository.identity()?,
             config,
@@ -148,6 +154,28 @@ impl Held {
     }
 }
 
+/// What agents and checks will see of the machine: what the person says, or else the best that starts.
+pub fn isolation(
+    config: &Config,
+    repository: &Repository,
+    dir: &Path,
+    spawner: &Spawner,
+) -> Result<Isolation, Error> {
+    let said = std::env::var(SAID_HERE).ok();
+    let wanted = config.sandbox.wanted(said.as_deref()).map_err(Error::usage)?;
+    let tools = sandbox::Tools::here().map_err(Error::output)?;
+    let found = Sandbox::find(wanted, &tools, spawner).map_err(|unavailable| {
+        Error::here(format!("agents and checks cannot be isolated: {unavailable}")).hint(format!(
+            "install bubblewrap, or say what you can do without: `[sandbox] level` in windlass.toml, or {SAID_HERE}=none"
+        ))
+    })?;
+    let made = Isolation::new(found, &config.sandbox.openings(), dir, repository.top());
+    made.map_err(|error| Error::here(format!("cannot write to {}", dir.display())).because(error))
+}
+
+/// The variable by which a person says how isolated they want things, whatever the file says.
+const SAID_HERE: &str = "WINDLASS_SANDBOX";
+
 /// A program of the person's, as their shell would find it.
 fn which(program: &str) -> Option<PathBuf> {
     windlass_process::which(program, &windlass_process::Env::inherited())
@@ -164,6 +192,17 @@ fn named<'a>(roles: &'a Roles, config: &'a Config) -> BTreeSet<&'a String> {
 }
 
 impl Prepared {
+    /// That agents are less isolated than they could be, and why.
+    pub fn less_isolated(&self) -> Option<String> {
+        let sandbox = self.isolation.sandbox();
+        if sandbox.level() == Level::Bubblewrap {
+            return None;
+        }
+        let why: Vec<String> = sandbox.not_here().iter().map(ToString::to_string).collect();
+        let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) };
+        Some(format!("isolation: {}{why}", self.isolation.in_words()))
+    }
+
     /// Skills that somebody names and nobody has.
     pub fn absent_skills(&self) -> Vec<&str> {
         let named = named(&self.roles, &self.config);
@@ -273,6 +312,8 @@ impl Prepared {
         let idle = self.config.budget.invocation.silent_minutes;
         let setup = Setup {
             mask: held.mask(&self.config),
+            isolation: self.isolation,
+            bounds: self.config.limits.bounds(),
             agents: self.agents,
             players: self.config.roles,
             roles: self.roles.all,

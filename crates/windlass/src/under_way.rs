@@ -57,7 +57,7 @@ pub fn begin(held: &Held, order: Order, tone: Tone) -> Result<Exit, Error> {
     let first = Start { run: id.as_str().into(), inputs, settings, ..Start::default() };
     let events = start(flow, Stamp { mono_ms: 0, wall_ms: wall_ms() }, first)?;
     let mut engine = Engine::begin(&held.journal, id.clone(), &meta.bytes()?, events)?;
-    engine.taken_up(prepared.target.as_str());
+    engine.taken_up(prepared.target.as_str(), prepared.isolation.in_words());
     drive(held, prepared, &id, engine, BTreeSet::new(), tone)
         .map_err(|cause| paused(held, &id, cause))
 }
@@ -88,7 +88,7 @@ pub fn go_on(held: &Held, known: Known, tone: Tone) -> Result<Exit, Error> {
     }
     let mut engine = Engine::resume(&held.journal, id.clone())?;
     let begun = engine.begun();
-    engine.taken_up(prepared.target.as_str());
+    engine.taken_up(prepared.target.as_str(), prepared.isolation.in_words());
     take_up(&mut engine, &prepared)
         .and_then(|()| drive(held, prepared, &id, engine, begun, tone))
         .map_err(|cause| paused(held, &id, cause))
@@ -118,7 +118,8 @@ fn drive(
 ) -> Result<Exit, Error> {
     let (sender, inbox) = channel();
     let target = prepared.target.to_string();
-    let slips = prepared.slips(engine.run().workflow());
+    let mut slips = prepared.slips(engine.run().workflow());
+    slips.extend(prepared.less_isolated());
     held.free_lanes(&prepared.store, id)?;
     let clerk = told(held.repository.top(), &held.dir, &held.journal, id, engine.run())?;
     let state = (engine.run(), engine.books());

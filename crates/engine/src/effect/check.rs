@@ -3,15 +3,15 @@
 //! An agent's word is never evidence. A check that does not exist is skipped, never passed; one that fails on the base
 //! as well is not this work's doing, and is said to be so.
 
-use std::path::Path;
 use std::time::Duration;
 
 use windlass_core::run::Item;
-use windlass_process::{Command, Ending, Finished, Limits, Output};
+use windlass_process::{Command, Ending, Env, Finished, Limits, Output};
 use windlass_repo::Oid;
 
-use super::{Job, Outcome, subject};
+use super::{Job, Outcome, barred, subject};
 use crate::entry::{Check, Note};
+use crate::isolation::Workspace;
 use crate::message::{Done, Paper, Trouble};
 use crate::shop::{Brake, Shop, Stopped, lock, when};
 
@@ -176,9 +176,14 @@ impl Checks<'_> {
 
     fn run(&self, command: &str, commit: &Oid) -> Result<Result<Finished, Stopped>, Trouble> {
         let bench = self.shop.bench(commit)?;
-        let dir = &bench.checkout.path;
+        let quarters = self.shop.quarters()?;
+        let space = Workspace {
+            work: &bench.checkout.path,
+            objects: &self.shop.store.mirror_objects(),
+            quarters: &quarters.path,
+        };
         if let Some(prepare) = &self.shop.setup.prepare {
-            let ready = match self.brake.run(&self.shop.spawner, self.shell(prepare, dir))? {
+            let ready = match self.shell(prepare, space)? {
                 Ok(ready) => ready,
                 Err(stopped) => return Ok(Err(stopped)),
             };
@@ -186,15 +191,33 @@ impl Checks<'_> {
                 return Ok(Ok(ready));
             }
         }
-        self.brake.run(&self.shop.spawner, self.shell(command, dir))
+        self.shell(command, space)
     }
 
-    fn shell(&self, line: &str, dir: &Path) -> Command {
-        Command::new("/bin/sh", dir)
+    /// Runs a line in a checkout.
+    fn shell(
+        &self,
+        line: &str,
+        space: Workspace<'_>,
+    ) -> Result<Result<Finished, Stopped>, Trouble> {
+        let isolation = &self.shop.setup.isolation;
+        let command = Command::new("/bin/sh", space.work)
             .args(["-c", line])
+            .env(isolation.env(Env::inherited(), space.quarters))
             .stdout(Output::keep(KEPT_BYTES, KEPT_BYTES))
             .stderr(Output::keep(KEPT_BYTES, KEPT_BYTES))
-            .limits(Limits { wall: Some(WALL), idle: None, grace: self.shop.setup.grace })
+            .limits(Limits {
+                wall: Some(WALL),
+                idle: None,
+                grace: self.shop.setup.grace,
+                bounds: self.shop.setup.bounds(space),
+            });
+        let command = isolation.confine(command, isolation.of_check(space));
+        let ran = self.brake.run(&self.shop.spawner, command)?;
+        if let Ok(finished) = &ran {
+            barred(finished)?;
+        }
+        Ok(ran)
     }
 
     fn note(&mut self, name: &str, command: Option<&str>, came: Check, output: Option<Vec<u8>>) {

@@ -1,23 +1,25 @@
 //! Invokes an agent: prepares its lane, asks it, reads its answer, and keeps what it did to the lane.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use windlass_agents::{Agent, Ask, Came, Fate, Program};
 use windlass_core::lang::Reporter;
 use windlass_core::run::{Report, Usage};
 use windlass_core::workflow::Mishap;
-use windlass_process::{Command, Ending, Env, Finished, Limits, Output, Stdin};
+use windlass_process::{Command, Ending, Env, Finished, Limits, Output, Stdin, View};
 use windlass_repo::{Lane, Snapshot};
 
 use super::heard::{HeardOf, Printed};
 use super::kept::Kept;
-use super::{Job, Outcome, marked, subject};
+use super::{Job, Outcome, barred, marked, subject};
 use crate::clerk::Said;
 use crate::entry::{Answered, Invocation, Note};
+use crate::isolation::{self, Sight, Stay, Workspace};
 use crate::message::{Done, Paper, Trouble};
 use crate::papers;
 use crate::prompt::{self, Brief, Task};
-use crate::role::Role;
+use crate::role::{LaneSight, Role};
 use crate::shop::{Brake, Shop, Stopped, when};
 
 /// So much of each stream is kept, from its beginning and from its end.
@@ -54,6 +56,7 @@ pub(super) fn invoke(
         edits,
         brake,
         writes,
+        objects: shop.store.mirror_objects(),
     };
     if job.again {
         // What was complete before the process went away is taken; everything else is done anew.
@@ -98,6 +101,8 @@ struct Visit<'a> {
     brake: &'a Brake,
     /// What it promises to write, by name and path.
     writes: Vec<(String, String)>,
+    /// The objects that the lane's repository borrows.
+    objects: PathBuf,
 }
 
 impl<'a> Visit<'a> {
@@ -171,13 +176,17 @@ impl<'a> Visit<'a> {
             attempt: self.job.attempt,
             run: &self.shop.run,
             prompt: text,
-            lane: &self.lane.work,
+            lane: &self.shop.setup.isolation.lane(&self.lane.work),
         };
-        let command = self.command(agent.program(&ask));
-        let finished = match self.brake.run(&self.shop.spawner, command)? {
+        let quarters = self.shop.quarters()?;
+        let command = self.command(agent.program(&ask), &quarters.path);
+        let ran = self.brake.run(&self.shop.spawner, command);
+        self.shop.setup.isolation.clear_masks(&self.lane.work);
+        let finished = match ran? {
             Ok(finished) => finished,
             Err(stopped) => return Ok(Err(stopped)),
         };
+        barred(&finished)?;
         let printed = Printed {
             fate: fate(&finished),
             ended: in_words(&finished),
@@ -189,7 +198,10 @@ impl<'a> Visit<'a> {
         Ok(Ok(HeardOf::of(agent, &ask, printed, &self.shop.setup.mask, examine)))
     }
 
-    fn command(&self, program: Program) -> Command {
+    /// How an agent's program is started: in its lane, with quarters of its own, and nothing else.
+    fn command(&self, program: Program, quarters: &Path) -> Command {
+        let isolation = &self.shop.setup.isolation;
+        let view = self.view(&program, quarters);
         let mut env = Env::inherited();
         for (name, value) in program.env {
             env = env.set(name, value);
@@ -197,9 +209,10 @@ impl<'a> Visit<'a> {
         for name in program.pass {
             env = env.pass(name);
         }
+        let env = isolation.env(env, quarters);
         // The core watches the deadline; this is the limit of one process, should the core not be there to see it.
         let wall = Duration::from_secs(24 * 3_600);
-        Command::new(program.program, &self.lane.work)
+        let command = Command::new(program.program, &self.lane.work)
             .args(program.args)
             .env(env)
             .stdin(Stdin::Bytes(program.stdin))
@@ -209,7 +222,32 @@ impl<'a> Visit<'a> {
                 wall: Some(wall),
                 idle: self.shop.setup.idle,
                 grace: self.shop.setup.grace,
-            })
+                bounds: self.shop.setup.bounds(self.space(quarters)),
+            });
+        isolation.confine(command, view)
+    }
+
+    /// What it sees: all of the lane or what it is shown of it, and what its own command line names.
+    fn view(&self, program: &Program, quarters: &Path) -> View {
+        let sight = match (self.edits, self.played.lane) {
+            (_, LaneSight::Named) => Sight::Named,
+            (true, LaneSight::Whole) => Sight::Change,
+            (false, LaneSight::Whole) => Sight::Look,
+        };
+        let named = program.args.iter().map(PathBuf::from);
+        let told: Vec<PathBuf> = named.chain([program.program.clone()]).collect();
+        let shown: Vec<String> = self.shop.clerk.papers().into_keys().collect();
+        // Of a file that is promised its directory may be written: many a program writes another file and renames it.
+        let promised = self.writes.iter().filter_map(|(_, path)| Path::new(path).parent());
+        let apart = self.shop.clerk.apart();
+        let writable =
+            promised.map(Path::to_owned).chain(apart.into_iter().map(PathBuf::from)).collect();
+        let stay = Stay { sight, shown: &shown, writable: &writable, told: &told };
+        self.shop.setup.isolation.of_agent(self.space(quarters), stay)
+    }
+
+    fn space<'s>(&'s self, quarters: &'s Path) -> Workspace<'s> {
+        Workspace { work: &self.lane.work, objects: &self.objects, quarters }
     }
 
     /// What an agent that was stopped left in the lane must not pass for the work of the next: it is kept under a ref,
@@ -356,7 +394,8 @@ fn fate(finished: &Finished) -> Fate {
         Ending::Exited(code) => Fate::Exited(code),
         Ending::Signalled(signal) => Fate::Signalled(signal),
         Ending::TimedOut(_) => Fate::TimedOut,
-        Ending::Stopped => Fate::TimedOut,
+        Ending::Stopped | Ending::Barred => Fate::TimedOut,
+        Ending::Exceeded(_) => Fate::Signalled(9),
     }
 }
 
@@ -366,5 +405,7 @@ fn in_words(finished: &Finished) -> String {
         Ending::Signalled(signal) => format!("ended by signal {signal}"),
         Ending::TimedOut(limit) => format!("took too long: {limit:?}"),
         Ending::Stopped => "stopped".to_owned(),
+        Ending::Exceeded(resource) => isolation::too_much(resource),
+        Ending::Barred => "never started".to_owned(),
     }
 }

@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use windlass_core::run::{Effect, EffectId, EffectKind, Ended, Report, Subject, Usage};
 use windlass_core::workflow::Errand;
+use windlass_process::{Ending, Finished};
 use windlass_repo::Oid;
 
 use crate::clerk::Situation;
@@ -58,6 +59,18 @@ pub struct Job {
     pub cancelled: bool,
     /// It is the run's own, and units have landed since its lane was put where it is: nobody has looked at that yet.
     pub behind: bool,
+}
+
+/// What never started is neither the agent's failure nor the project's.
+fn barred(finished: &Finished) -> Result<(), Trouble> {
+    if finished.ending != Ending::Barred {
+        return Ok(());
+    }
+    let why = finished.why.as_deref().unwrap_or("it was not said why");
+    Err(Trouble::new(format!("the sandbox did not let it start: {why}")).next(
+        "`windlass doctor` tells what starts here, `windlass lanes show LANE --mounts` what is seen inside; \
+         `[sandbox] read` in windlass.toml shows more",
+    ))
 }
 
 /// How an effect ends.

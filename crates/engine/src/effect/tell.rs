@@ -32,7 +32,7 @@ fn done(shop: &Shop, words: &[String]) -> Result<Option<String>, Trouble> {
     let env = Env::inherited().pass("GH_TOKEN").pass("GITHUB_TOKEN").pass("GH_HOST");
     let Some((name, args)) = words.split_first() else { return Ok(None) };
     let Some(program) = which(name, &env) else { return Ok(None) };
-    let limits = Limits { wall: Some(WALL), idle: None, grace: shop.setup.grace };
+    let limits = Limits { wall: Some(WALL), grace: shop.setup.grace, ..Limits::default() };
     let command = Command::new(program, shop.store.repository().top());
     let command = command.args(args.iter().cloned()).env(env).limits(limits);
     let finished = shop.spawner.run(command).map_err(|error| Trouble::new(error.to_string()))?;

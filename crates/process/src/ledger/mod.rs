@@ -10,6 +10,7 @@
 //! windlass-ledger 1
 //! open 1f0c… 0000009b64d7e3a1 123456       boot, brand of the spawner, when Windlass started
 //! start 26d935f8e8400000 4711 123460       token, and the pid (which is the session) and its start
+//! groups 0000009b64d7e3a1 /sys/fs/cgroup   where control groups of its children are made
 //! end 26d935f8e8400000
 //! close 0000009b64d7e3a1                   everything has ended
 //! ```
@@ -119,6 +120,19 @@ impl Ledger {
         self.append(&format!("start {token} {} {}\n", leader.pid, leader.at_ticks))
     }
 
+    pub(crate) fn grouped<'d>(
+        &mut self,
+        brand: Brand,
+        dirs: impl Iterator<Item = &'d Path>,
+    ) -> Result<(), LedgerError> {
+        // A kernel's path has no line breaks.
+        let lines: String = dirs.map(|dir| format!("groups {brand} {}\n", dir.display())).collect();
+        self.append(&lines)?;
+        let io = |source| LedgerError::Io { path: self.path.clone(), source };
+        self.begins = self.begins.max(self.file.metadata().map_err(io)?.len());
+        Ok(())
+    }
+
     pub(crate) fn ended(&mut self, token: Token) -> Result<(), LedgerError> {
         self.append(&format!("end {token}\n"))
     }
@@ -143,6 +157,8 @@ struct Entries {
     brands: Vec<(String, Brand, u64)>,
     /// First processes whose end was not noted.
     leaders: Vec<(Token, Started)>,
+    /// Where their control groups are.
+    groups: Vec<PathBuf>,
 }
 
 impl Entries {
@@ -186,6 +202,7 @@ impl Entries {
                 let started = Started { pid: pid.parse().ok()?, at_ticks: at_ticks.parse().ok()? };
                 self.leaders.push((Token::parse(token)?, started));
             }
+            ["groups", _, ref path @ ..] => self.groups.push(path.join(" ").into()),
             ["end", token] => {
                 let token = Token::parse(token)?;
                 self.leaders.retain(|(other, _)| *other != token);

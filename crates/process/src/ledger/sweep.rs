@@ -22,6 +22,7 @@ use rustix::{
 
 use super::{Entries, FILE, LedgerError};
 use crate::{
+    cgroup,
     proc::{self, Life, Started, Stat},
     token::{Brand, Token},
 };
@@ -118,6 +119,13 @@ pub fn sweep(directory: &Path, grace: Duration) -> Result<Vec<Ended>, SweepError
                 });
             }
             ended.extend(end_all(found, grace)?);
+        }
+        let is_theirs = |name: &str| {
+            Token::parse(name).is_some_and(|token| wanted.brands.contains(&token.brand()))
+        };
+        for dir in &entries.groups {
+            // An empty group harms nobody, so one that cannot be removed keeps nobody from starting.
+            let _left = cgroup::sweep(dir, is_theirs);
         }
     }
     std::fs::write(&path, "").map_err(|source| LedgerError::Io { path, source })?;

@@ -19,14 +19,14 @@ fn a_program_ends_by_itself() {
 #[test]
 fn a_program_that_never_ends_is_ended_by_the_wall_limit() {
     // It prints all the time: that does not help it.
-    let limits = Limits { wall: Some(SHORT), idle: Some(LONG), grace: LONG };
+    let limits = Limits { wall: Some(SHORT), idle: Some(LONG), grace: LONG, ..Limits::default() };
     let finished = spawner().run(sh("while :; do echo busy; done").limits(limits)).unwrap();
     assert_eq!(finished.ending, Ending::TimedOut(Limit::Wall));
 }
 
 #[test]
 fn a_program_that_says_nothing_is_ended_by_the_idle_limit() {
-    let limits = Limits { wall: Some(LONG), idle: Some(SHORT), grace: LONG };
+    let limits = Limits { wall: Some(LONG), idle: Some(SHORT), grace: LONG, ..Limits::default() };
     let finished = spawner().run(sh(NEVER_ENDS).limits(limits)).unwrap();
     assert_eq!(finished.ending, Ending::TimedOut(Limit::Idle));
     assert_eq!(text(&finished.stdout), "ready\n");
@@ -34,7 +34,7 @@ fn a_program_that_says_nothing_is_ended_by_the_idle_limit() {
 
 #[test]
 fn a_program_that_ignores_term_is_killed() {
-    let limits = Limits { wall: Some(SHORT), idle: None, grace: SHORT };
+    let limits = Limits { wall: Some(SHORT), idle: None, grace: SHORT, ..Limits::default() };
     let finished = spawner().run(sh(IGNORES_TERM).limits(limits)).unwrap();
     assert_eq!(finished.ending, Ending::TimedOut(Limit::Wall));
     let (command, said) = watched(sh(IGNORES_TERM).limits(grace(SHORT)));
@@ -152,15 +152,24 @@ fn shutting_down_ends_everything_and_starts_nothing_more() {
 
 #[test]
 fn limits_of_any_length_are_fine() {
-    let forever =
-        Limits { wall: Some(Duration::MAX), idle: Some(Duration::MAX), grace: Duration::MAX };
-    assert!(spawner().run(sh("exit 0").limits(forever)).unwrap().succeeded());
+    let forever = Limits {
+        wall: Some(Duration::MAX),
+        idle: Some(Duration::MAX),
+        grace: Duration::MAX,
+        ..Limits::default()
+    };
+    assert!(spawner().run(sh("exit 0").limits(forever.clone())).unwrap().succeeded());
     let (command, said) = watched(sh(NEVER_ENDS).limits(forever));
     let child = spawner().spawn(command).unwrap();
     assert_eq!(Said::line(&said), "ready");
     child.stop();
     assert_eq!(child.wait().unwrap().ending, Ending::Stopped);
-    let none = Limits { wall: Some(Duration::ZERO), idle: None, grace: Duration::ZERO };
+    let none = Limits {
+        wall: Some(Duration::ZERO),
+        idle: None,
+        grace: Duration::ZERO,
+        ..Limits::default()
+    };
     let ending = spawner().run(sh(IGNORES_TERM).limits(none)).unwrap().ending;
     assert_eq!(ending, Ending::TimedOut(Limit::Wall));
 }

@@ -2,8 +2,10 @@
 
 mod crash;
 mod ending;
+mod limits;
 mod output;
 mod refusal;
+mod sandbox;
 mod slow;
 mod starting;
 mod straggler;

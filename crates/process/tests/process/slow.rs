@@ -27,7 +27,8 @@ fn a_gigabyte_of_output_takes_no_memory() {
 
 #[test]
 fn output_keeps_a_program_from_being_idle() {
-    let limits = Limits { wall: None, idle: Some(Duration::from_secs(2)), grace: LONG };
+    let limits =
+        Limits { wall: None, idle: Some(Duration::from_secs(2)), grace: LONG, ..Limits::default() };
     let script = "for i in 1 2 3 4 5 6 7; do sleep 0.5; echo $i; done";
     let finished = spawner().run(sh(script).limits(limits)).unwrap();
     assert_eq!(finished.ending, Ending::Exited(0));

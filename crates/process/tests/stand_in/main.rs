@@ -7,20 +7,39 @@ use std::{
     fs::{self, File},
     io::{self, Write},
     path::Path,
+    process::ExitCode,
     time::Duration,
 };
 
-use windlass_process::{Command, Ledger, Output, RunError, Spawner, ledger};
+use windlass_process::{
+    Command, Ledger, Output, RunError, Sandbox, Spawner, ledger,
+    sandbox::{System, Tools, Wanted, doorman},
+};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-fn main() -> Outcome {
+fn main() -> ExitCode {
+    // As a doorman it becomes another program, or says why not.
+    if let Some(ended) = doorman::called() {
+        return ended;
+    }
+    match play() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn play() -> Outcome {
     let mut args = std::env::args_os().skip(1);
     let role = args.next().unwrap_or_default();
     let rest: Vec<OsString> = args.collect();
     match (role.to_str(), rest.as_slice()) {
         (Some("windlass"), [state, program, args @ ..]) => windlass(state.as_ref(), program, args),
         (Some("run"), [program, args @ ..]) => run(program, args),
+        (Some("confined"), [bwrap, script]) => confined(bwrap.as_ref(), script),
         (Some("flood"), [bytes]) => flood(bytes),
         (Some("sweep"), [state]) => sweep(state.as_ref()),
         (Some("few-files"), []) => few_files(),
@@ -49,6 +68,21 @@ fn windlass(state: &Path, program: &OsString, args: &[OsString]) -> Outcome {
 
 fn run(program: &OsString, args: &[OsString]) -> Outcome {
     let finished = Spawner::start()?.run(Command::new(program, "/").args(args))?;
+    io::stdout().write_all(&finished.stdout.whole()?)?;
+    Ok(())
+}
+
+/// Runs a script in the best sandbox that starts, and says which that is.
+fn confined(bwrap: &Path, script: &OsString) -> Outcome {
+    let spawner = Spawner::start()?;
+    let tools = Tools { doorman: std::env::current_exe()?, bwrap: Some(bwrap.to_owned()) };
+    let sandbox = Sandbox::find(Wanted::Best, &tools, &spawner)?;
+    println!("{sandbox}");
+    let mut view = sandbox.view(&System::here());
+    view.directory = "/".into();
+    let command = Command::new("/bin/sh", "/").arg("-c").arg(script).inside(&sandbox, view);
+    let finished = spawner.run(command)?;
+    println!("{:?} {:?}", finished.ending, finished.why);
     io::stdout().write_all(&finished.stdout.whole()?)?;
     Ok(())
 }

@@ -3,17 +3,17 @@
 use std::{
     collections::BTreeSet,
     fmt::Write,
-    fs, io,
+    fs,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
 };
 
-use windlass_repo::{
-    Branch, Call, Git, Land, Landing, Output, Patched, Repository, Run, Settings, StdRun, Store,
-};
+use windlass_repo::{Branch, Land, Landing, Patched, Store};
 
-use crate::scratch::{Scratch, WHEN, edited, landed, person, request, write};
+use crate::{
+    meddling::noted_store,
+    scratch::{Scratch, WHEN, edited, landed, person, request, write},
+};
 
 /// Keys whose value is a program, and what is put before the canary there.
 const KEYS: &[(&str, &str)] = &[
@@ -209,27 +209,13 @@ fn the_canaries_would_sing() {
     }
 }
 
-/// Notes every call, and makes it.
-#[derive(Default)]
-struct Noting(Mutex<Vec<Call>>);
-
-impl Run for Noting {
-    fn run(&self, call: &Call) -> io::Result<Output> {
-        self.0.lock().expect("no panic").push(call.clone());
-        StdRun.run(call)
-    }
-}
-
 #[test]
 fn every_call_is_pinned_to_a_place_and_to_our_settings() {
     let (scratch, canaries, _) = prepared();
-    let run = Arc::new(Noting::default());
-    let git = Git::find(run.clone(), scratch.host()).unwrap();
-    let repository = Repository::find(&git, &scratch.top).unwrap();
     let state = scratch.dir.join("state");
-    let store = Store::open(repository, &state, Settings::default()).unwrap();
+    let (store, run) = noted_store(&scratch);
     life_of_a_lane(&scratch, &store, &canaries);
-    let calls = run.0.lock().unwrap();
+    let calls = run.calls();
     assert!(calls.len() > 100, "{}", calls.len());
     for call in calls.iter() {
         let get = |name: &str| {

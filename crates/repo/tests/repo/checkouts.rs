@@ -67,6 +67,10 @@ fn work_waits_when_something_is_in_its_way() {
             s.git(&["update-index", "--split-index"]);
         }),
         ("no index", |s| fs::remove_file(s.top.join(".git/index")).unwrap()),
+        ("checked out twice", |s| {
+            let twice = s.dir.join("twice");
+            s.git(&["worktree", "add", "-q", "--force", twice.to_str().unwrap(), "main"]);
+        }),
     ];
     for (name, meddle) in meddles {
         let (scratch, _, landing) = land_after(meddle);
@@ -184,6 +188,31 @@ fn a_linked_work_tree_moves_along_too() {
         matches!(&landing, Landing::Waiting { why, .. } if why.contains("rebased")),
         "{landing:?}"
     );
+}
+
+#[test]
+fn a_branch_that_is_bisected_gets_nothing_and_others_do() {
+    let scratch = Scratch::new();
+    for text in ["second", "third"] {
+        scratch.write("later.txt", text);
+        scratch.commit(text);
+    }
+    scratch.git(&["branch", "other"]);
+    let store = scratch.store();
+    let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
+    let main = request(&store, &lane, Land::Commit);
+    let mut other = main.clone();
+    other.branch = windlass_repo::Branch::new("other").unwrap();
+    // Neither is checked out meanwhile.
+    scratch.git(&["bisect", "start", "main", "main~2"]);
+    let commit = landed(store.land(&other).unwrap());
+    assert_eq!(scratch.oid("other"), commit);
+    let landing = store.land(&main).unwrap();
+    assert!(
+        matches!(&landing, Landing::Waiting { why, .. } if why.contains("bisected")),
+        "{landing:?}"
+    );
+    assert_eq!(scratch.oid("main"), lane.base);
 }
 
 #[test]

@@ -78,6 +78,18 @@ fn a_merge_has_the_branch_first_and_the_units_commits_second() {
 }
 
 #[test]
+fn a_merge_takes_a_commit_that_holds_all_that_was_checked() {
+    let (scratch, store, lane) = with_edit("readme.md", "one\n");
+    store.checkpoint(&lane, "step one", &person(), WHEN).unwrap();
+    write(&lane.work, "readme.md", "two\n");
+    landed(store.land(&request(&store, &lane, Land::Merge)).unwrap());
+    // What was in no commit yet is in one of the unit's, and not in the merge alone.
+    assert_eq!(scratch.git(&["log", "--format=%s", "main^2"]), "Do u1\nstep one\nfirst\n");
+    assert_eq!(scratch.git(&["diff", "main^2", "main"]), "");
+    assert_eq!(read(&scratch.top, "readme.md"), "two\n");
+}
+
+#[test]
 fn only_the_tree_that_was_checked_lands() {
     let (scratch, store, lane) = with_edit("readme.md", "one\n");
     store.checkpoint(&lane, "step one", &person(), WHEN).unwrap();
@@ -257,6 +269,19 @@ fn a_lock_on_the_ref_is_waited_for_and_not_broken() {
     assert_eq!(scratch.oid("main"), lane.base);
     fs::remove_file(lock).unwrap();
     landed(store.land(&request).unwrap());
+}
+
+#[test]
+fn a_branch_that_cannot_be_made_is_not_taken_for_a_locked_one() {
+    let (scratch, store, lane) = with_edit("readme.md", "mine\n");
+    let mut request = request(&store, &lane, Land::Commit);
+    // Git has no place for it: `main` is a file.
+    request.branch = Branch::new("main/more").unwrap();
+    request.target = Target::New;
+    let error = store.land(&request).unwrap_err();
+    assert!(matches!(error, RepoError::Git(_)), "{error}");
+    assert!(error.to_string().contains("'refs/heads/main' exists"), "{error}");
+    assert_eq!(scratch.oid("main"), lane.base);
 }
 
 #[test]

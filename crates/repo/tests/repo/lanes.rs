@@ -47,7 +47,7 @@ fn a_lane_goes_to_another_unit_with_nothing_left_of_the_first() {
     assert_eq!(other.work, lane.work);
     assert_eq!(scratch.git_in(&other.work, &["status", "--porcelain", "--ignored"]), "");
     assert_eq!(scratch.git_in(&other.work, &["log", "--format=%s"]), "later\nfirst\n");
-    assert!(!other.work.join(".git/hooks").exists());
+    assert_eq!(fs::read_dir(other.work.join(".git/hooks")).unwrap().count(), 0);
     assert_eq!(read(&other.work, "later"), "later\n");
     // What was in it is kept.
     let saved = scratch.git_in(
@@ -104,6 +104,17 @@ fn a_lane_whose_record_is_gone_or_broken_loses_nothing() {
     fs::remove_file(&record).unwrap();
     store.ensure_lane(1, &lane.base, "run", "u1", WHEN).unwrap();
     assert_eq!(lost_readme(&scratch), "mine\n");
+}
+
+#[test]
+fn files_of_a_lane_that_nothing_is_known_about_are_kept() {
+    let (scratch, store, lane) = with_edit("readme.md", "mine\n");
+    for known in ["record.json", "index"] {
+        fs::remove_file(scratch.dir.join("state/lanes/1").join(known)).unwrap();
+    }
+    store.ensure_lane(1, &lane.base, "run", "u1", WHEN).unwrap();
+    assert_eq!(lost_readme(&scratch), "mine\n");
+    assert_eq!(read(&lane.work, "readme.md"), "hello\n");
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! Somebody or something that gets in between two calls of git.
+//! Somebody or something that gets in between two calls of git, or only looks on.
 
 use std::{
     io,
     path::PathBuf,
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -61,7 +61,34 @@ impl Run for Meddling {
 /// The store of a scratch, with somebody meddling.
 pub fn meddled_store(scratch: &Scratch, at: &'static str, how: How) -> Store {
     let run = Meddling { at, how, scratch: scratch.dir.clone(), over: AtomicBool::new(false) };
-    let git = Git::find(Arc::new(run), scratch.host()).expect("git");
+    store_run_by(scratch, Arc::new(run))
+}
+
+/// Notes every call, and makes it.
+#[derive(Default)]
+pub struct Noting(Mutex<Vec<Call>>);
+
+impl Noting {
+    pub fn calls(&self) -> MutexGuard<'_, Vec<Call>> {
+        self.0.lock().expect("no panic")
+    }
+}
+
+impl Run for Noting {
+    fn run(&self, call: &Call) -> io::Result<Output> {
+        self.calls().push(call.clone());
+        StdRun.run(call)
+    }
+}
+
+/// The store of a scratch, and what it has git do.
+pub fn noted_store(scratch: &Scratch) -> (Store, Arc<Noting>) {
+    let run = Arc::new(Noting::default());
+    (store_run_by(scratch, run.clone()), run)
+}
+
+fn store_run_by(scratch: &Scratch, run: Arc<dyn Run>) -> Store {
+    let git = Git::find(run, scratch.host()).expect("git");
     let repository = Repository::find(&git, &scratch.top).expect("a repository");
     Store::open(repository, &scratch.dir.join("state"), Settings::default()).expect("a store")
 }

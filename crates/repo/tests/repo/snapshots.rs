@@ -9,11 +9,15 @@ use std::{
     },
     path::Path,
     process::Command,
+    time::{Duration, Instant},
 };
 
 use windlass_repo::{Land, Limits, Oid, RepoError, Settings};
 
-use crate::scratch::{Meddles, Scratch, WHEN, edited, landed, read, request, with_edit, write};
+use crate::{
+    meddling::noted_store,
+    scratch::{Meddles, Scratch, WHEN, edited, landed, read, request, with_edit, write},
+};
 
 #[test]
 fn a_snapshot_says_what_changed_and_keeps_it_under_a_ref() {
@@ -49,6 +53,28 @@ fn a_snapshot_says_what_changed_and_keeps_it_under_a_ref() {
     assert!(
         !scratch.try_git(&scratch.top, &["cat-file", "-e", first.commit.as_str()]).status.success()
     );
+}
+
+#[test]
+fn git_is_not_asked_again_about_a_lane_that_nobody_touched() {
+    let scratch = Scratch::new();
+    let (store, run) = noted_store(&scratch);
+    let lane = edited(&store, 1, "u1", "readme.md", "hello\n");
+    let asked = || run.calls().iter().filter(|call| call.name == "record.ls-files").count();
+    // Times that are very fresh are not trusted, so it is asked a few times more.
+    let began = Instant::now();
+    let mut before;
+    loop {
+        before = asked();
+        assert!(!store.snapshot(&lane, "x", WHEN).unwrap().changed);
+        if asked() == before {
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "it is asked every time");
+    }
+    write(&lane.work, "readme.md", "changed\n");
+    assert!(store.snapshot(&lane, "x", WHEN).unwrap().changed);
+    assert!(asked() > before, "somebody touched it");
 }
 
 #[test]

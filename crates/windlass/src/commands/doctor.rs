@@ -124,6 +124,10 @@ fn look() -> Vec<Finding> {
             {
                 findings.push(Finding::of("windlass.toml", Err(not_committed)));
             }
+            let less = prepared.isolation.sandbox().not_here().iter();
+            let less: String = less.map(|level| format!(" ({level})")).collect();
+            let reached = format!("{}{less}", prepared.isolation.in_words());
+            findings.push(Finding::of("isolation", Ok(reached)));
             findings.push(Finding::of("checks", Ok(prepared.checks())));
             let absent = prepared.absent_skills();
             if !absent.is_empty() {

@@ -1,15 +1,21 @@
 //! `windlass lanes`: where units are built.
 
+use std::collections::BTreeSet;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Subcommand;
 use serde_json::{Value, json};
+use windlass_engine::isolation::{Isolation, Sight, Stay, Workspace, make_quarters, remove};
+use windlass_process::sandbox::{Access, Holds, Level, Place};
+use windlass_process::{Env, Spawner, View, which};
 use windlass_repo::{LaneState, Pooled, Settings, Store};
 
+use crate::base;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::prepared::isolation;
 use crate::render::{Output, clean};
 use crate::workplace::Workplace;
 
@@ -31,17 +37,25 @@ pub enum LanesCommand {
         json: bool,
     },
     /// Show one lane: whose it is, what it stands on, and which files differ from that
-    #[command(after_help = "Examples:\n  windlass lanes show 1\n")]
+    #[command(
+        after_help = "Examples:\n  windlass lanes show 1\n  windlass lanes show 1 --mounts\n"
+    )]
     Show {
         /// The lane's number
         #[arg(value_name = "LANE")]
         lane: u32,
+        /// Show what an agent sees there: its files and directories, and what of the machine
+        #[arg(long)]
+        mounts: bool,
         /// Print JSON instead of text
         #[arg(long)]
         json: bool,
     },
-    /// Start your shell in a lane; what you change there counts as yours when you answer its question
-    #[command(after_help = "Examples:\n  windlass lanes shell 1\n")]
+    /// Start your shell in a lane, where it sees what an agent would see; what you change there counts as yours when you
+    /// answer its question
+    #[command(
+        after_help = "Examples:\n  windlass lanes shell 1\n  cd \"$(windlass lanes path 1)\"      # outside of the sandbox\n"
+    )]
     Shell {
         /// The lane's number
         #[arg(value_name = "LANE")]
@@ -75,14 +89,12 @@ pub fn run(command: &LanesCommand, out: &mut Output) -> Result<Exit, Error> {
     let store = Store::open(place.repository.clone(), &place.dir, Settings::default())?;
     match command {
         LanesCommand::List { json } => list(&store.lanes()?, *json, out),
-        LanesCommand::Show { lane, json } => show(&store, *lane, *json, out),
-        LanesCommand::Shell { lane } => {
-            let shell = std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
-            let path = PathBuf::from(&shell);
-            // This process becomes the shell; it comes back only if it cannot.
-            let source = Command::new(shell).current_dir(pooled(&store, *lane)?.work).exec();
-            Err(Error::here(format!("cannot start {}", path.display())).because(source))
+        LanesCommand::Show { lane, mounts: true, json } => {
+            let inside = Inside::of(&place, &store, *lane)?;
+            mounts(&inside.isolation, &inside.view(Path::new("QUARTERS")), *json, out)
         }
+        LanesCommand::Show { lane, mounts: false, json } => show(&store, *lane, *json, out),
+        LanesCommand::Shell { lane } => Inside::of(&place, &store, *lane)?.shell(&place.dir),
         LanesCommand::Path { lane } => {
             out.line(&pooled(&store, *lane)?.work.display().to_string())?;
             Ok(Exit::Done)
@@ -95,6 +107,102 @@ pub fn run(command: &LanesCommand, out: &mut Output) -> Result<Exit, Error> {
             Ok(Exit::Done)
         }
     }
+}
+
+/// A lane, as an agent sees it.
+struct Inside {
+    isolation: Isolation,
+    work: PathBuf,
+    objects: PathBuf,
+}
+
+impl Inside {
+    fn of(place: &Workplace, store: &Store, lane: u32) -> Result<Self, Error> {
+        let pooled = pooled(store, lane)?;
+        let config = base::config(store, &pooled.base)?;
+        let spawner = Spawner::start()?;
+        let isolation = isolation(&config, &place.repository, &place.dir, &spawner)?;
+        Ok(Inside { isolation, work: pooled.work, objects: store.mirror_objects() })
+    }
+
+    fn view(&self, quarters: &Path) -> View {
+        let space = Workspace { work: &self.work, objects: &self.objects, quarters };
+        let (none, nothing) = (BTreeSet::new(), Vec::new());
+        let stay = Stay { sight: Sight::Change, shown: &nothing, writable: &none, told: &[] };
+        self.isolation.of_agent(space, stay)
+    }
+
+    /// This process becomes the person's shell; it comes back only if it cannot.
+    fn shell(&self, dir: &Path) -> Result<Exit, Error> {
+        let shell = std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
+        let Some(path) = which(&shell, &Env::inherited()) else {
+            let what = format!("your shell, {}, cannot be found", shell.display());
+            return Err(Error::here(what).hint("set SHELL to one that is there"));
+        };
+        let failed =
+            |source| Error::here(format!("cannot start {}", path.display())).because(source);
+        let all = dir.join("quarters/shells");
+        leave_shells(&all);
+        let quarters = all.join(std::process::id().to_string());
+        make_quarters(&quarters).map_err(failed)?;
+        let env = self.isolation.env(Env::inherited(), &quarters);
+        let sandbox = self.isolation.sandbox();
+        let (words, directory) = match sandbox.level() {
+            Level::None => (vec![path.clone().into_os_string()], self.work.clone()),
+            _ => sandbox.line(&self.view(&quarters), &path, &[shell]),
+        };
+        let env = env.names().filter_map(|name| Some((name, env.get(name)?)));
+        let mut command = Command::new(&words[0]);
+        let source = command.args(&words[1..]).current_dir(directory).env_clear().envs(env).exec();
+        Err(failed(source))
+    }
+}
+
+/// Removes the quarters of shells that have ended.
+fn leave_shells(all: &Path) {
+    for entry in std::fs::read_dir(all).into_iter().flatten().flatten() {
+        if !Path::new("/proc").join(entry.file_name()).exists() {
+            let _ = remove(&entry.path());
+        }
+    }
+}
+
+fn mounts(
+    isolation: &Isolation,
+    view: &View,
+    as_json: bool,
+    out: &mut Output,
+) -> Result<Exit, Error> {
+    let places: Vec<String> = view.places.iter().map(ToString::to_string).collect();
+    if as_json {
+        let places: Vec<Value> = view.places.iter().map(place_json).collect();
+        out.json(&json!({
+            "isolation": isolation.in_words(),
+            "directory": view.directory,
+            "network": view.network.to_string(),
+            "places": places,
+        }))?;
+        return Ok(Exit::Done);
+    }
+    out.line(&format!("isolation: {}", isolation.in_words()))?;
+    out.line(&format!("starts in  {}", view.directory.display()))?;
+    for place in places {
+        out.line(&format!("  {}", clean(&place)))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn place_json(place: &Place) -> Value {
+    let (kind, from) = match &place.holds {
+        Holds::Shown { from, access: Access::Read } => ("read", Some(from)),
+        Holds::Shown { from, access: Access::Write } => ("write", Some(from)),
+        Holds::Memory => ("memory", None),
+        Holds::Nothing => ("nothing", None),
+        Holds::Link(to) => ("link", Some(to)),
+        Holds::Devices => ("devices", None),
+        Holds::Processes => ("processes", None),
+    };
+    json!({ "at": place.at, "holds": kind, "from": from })
 }
 
 fn no_lane(lane: u32) -> Error {

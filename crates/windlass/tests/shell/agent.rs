@@ -16,12 +16,14 @@ pub const EVERYBODY: &str = "[roles]\ndefault = 'own'\n";
 
 /// Has this script work in the repository, for these roles, and commits that with whatever else was changed.
 pub fn hire(scratch: &Scratch, script: &str, roles: &str, check: &str) {
-    let agent = scratch.path("agent");
+    let agent = scratch.path("talk/agent");
+    fs::create_dir_all(scratch.path("talk")).unwrap();
     fs::write(&agent, script).unwrap();
     fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
     let config = format!(
-        "[agents.own]\nkind = 'command'\ncommand = ['{}']\ncost = 'none'\n\
+        "[sandbox]\nwrite = ['{}']\n[agents.own]\nkind = 'command'\ncommand = ['{}']\ncost = 'none'\n\
          {roles}[checks]\ntest = '{check}'\n",
+        scratch.path("talk").display(),
         agent.display()
     );
     fs::write(scratch.repo().join("windlass.toml"), config).unwrap();
@@ -30,7 +32,8 @@ pub fn hire(scratch: &Scratch, script: &str, roles: &str, check: &str) {
 
 /// A named pipe beside it, for the two to wait for each other.
 pub fn pipe(scratch: &Scratch, name: &str) -> PathBuf {
-    let path = scratch.path(name);
+    let path = scratch.path("talk").join(name);
+    fs::create_dir_all(scratch.path("talk")).unwrap();
     assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
     path
 }

@@ -26,8 +26,8 @@ fn patient(scratch: &Scratch) {
 #[track_caller]
 fn goes_on(scratch: &Scratch) -> String {
     let again = scratch.windlass(&["resume"]).spawn().unwrap();
-    assert_eq!(fs::read_to_string(scratch.path("begun")).unwrap(), "begun\n");
-    fs::write(scratch.path("gate"), "go\n").unwrap();
+    assert_eq!(fs::read_to_string(scratch.path("talk/begun")).unwrap(), "begun\n");
+    fs::write(scratch.path("talk/gate"), "go\n").unwrap();
     let (code, said) = ended(again.wait_with_output().unwrap());
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(scratch.landed()["hello.txt"], "hello");
@@ -39,12 +39,12 @@ fn a_killed_run_ends_its_agent_keeps_its_edits_and_goes_on() {
     let scratch = Scratch::new();
     patient(&scratch);
     let mut run = scratch.start().spawn().unwrap();
-    assert_eq!(fs::read_to_string(scratch.path("begun")).unwrap(), "begun\n");
+    assert_eq!(fs::read_to_string(scratch.path("talk/begun")).unwrap(), "begun\n");
     run.kill().unwrap();
     run.wait().unwrap();
     // Reading from the pipe ends when the last writer is gone: the agent died with its Windlass.
     goes_on(&scratch);
-    let tally = fs::read_to_string(scratch.path("tally")).unwrap();
+    let tally = fs::read_to_string(scratch.path("talk/tally")).unwrap();
     assert_eq!(tally, "worker hello 1\nworker hello 1\n", "a lost attempt is no attempt");
     let lost = scratch.notes("lost");
     assert_eq!(lost.len(), 1);
@@ -63,7 +63,7 @@ fn an_interrupted_run_says_so_and_goes_on() {
     let scratch = Scratch::new();
     patient(&scratch);
     let run = scratch.start().spawn().unwrap();
-    assert_eq!(fs::read_to_string(scratch.path("begun")).unwrap(), "begun\n");
+    assert_eq!(fs::read_to_string(scratch.path("talk/begun")).unwrap(), "begun\n");
     let interrupted = Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
     assert!(interrupted.success());
     let (code, said) = ended(run.wait_with_output().unwrap());

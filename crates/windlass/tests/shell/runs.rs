@@ -1,6 +1,9 @@
 //! Whole runs: what lands, what does not, and what stays as it was.
 
 use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Stdio;
 
 use crate::scratch::{SCRIPT, Scratch, ended};
 
@@ -83,10 +86,26 @@ fn a_judge_that_edits_has_its_edits_undone() {
          say = {{ verdict = 'clear', cost_usd = 0, tokens = 1 }}\n{SCRIPT}"
     );
     let scratch = Scratch::with(&[("script.toml", &script)]);
-    let (code, said) = ended(scratch.start().output().unwrap());
+    let (code, said) = ended(scratch.start().env("WINDLASS_SANDBOX", "none").output().unwrap());
     assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("isolation: none, as was asked for"), "{said}");
     let landed: Vec<String> = scratch.landed().into_keys().collect();
     assert_eq!(landed, ["bye.txt", "hello.txt"]);
+}
+
+#[test]
+fn a_judge_in_a_sandbox_cannot_edit_at_all() {
+    let script = format!(
+        "[[answer]]\nrole = 'reviewer'\nwrite = {{ 'sneaked.txt' = 'in' }}\n\
+         say = {{ verdict = 'clear', cost_usd = 0, tokens = 1 }}\n{SCRIPT}"
+    );
+    let scratch = Scratch::with(&[("script.toml", &script)]);
+    let (code, _) = ended(scratch.start().output().unwrap());
+    assert_ne!(code, Some(0));
+    let full = scratch.windlass(&["log", "--full"]).output().unwrap();
+    let full = String::from_utf8(full.stdout).unwrap();
+    assert!(full.contains("Read-only file system"), "{full}");
+    assert!(scratch.landed().is_empty());
 }
 
 #[test]
@@ -125,11 +144,30 @@ fn a_lane_can_be_looked_at_and_entered() {
     assert!(text.contains("small-1 · hello") && text.contains("changed: hello.txt"), "{text}");
     let inside =
         scratch.windlass(&["lanes", "shell", "0"]).env("SHELL", "/bin/pwd").output().unwrap();
-    assert_eq!(
-        String::from_utf8(inside.stdout).unwrap().trim(),
-        shown["path"],
-        "a shell starts there"
-    );
+    assert_eq!(String::from_utf8(inside.stdout).unwrap().trim(), "/lane", "a shell starts there");
+    let look = "echo by hand > hello.txt; ls ~ /home; cat \"$REPO/windlass.toml\"";
+    let mut inside = scratch.windlass(&["lanes", "shell", "0"]);
+    let mut inside = inside.env("SHELL", "/bin/sh").stdin(Stdio::piped()).spawn().unwrap();
+    let look = look.replace("$REPO", scratch.repo().to_str().unwrap());
+    inside.stdin.take().unwrap().write_all(look.as_bytes()).unwrap();
+    let (code, said) = ended(inside.wait_with_output().unwrap());
+    assert!(code == Some(1) && said.contains("windlass.toml"), "as an agent would: {said}");
+    let changed = fs::read_to_string(Path::new(shown["path"].as_str().unwrap()).join("hello.txt"));
+    assert_eq!(changed.unwrap(), "by hand\n");
+    let mounts = scratch.windlass(&["lanes", "show", "0", "--mounts"]).output().unwrap();
+    let mounts = String::from_utf8(mounts.stdout).unwrap();
+    for line in [
+        "isolation: bubblewrap",
+        "read    /usr",
+        "read    /lane/.git/config",
+        "nothing /lane/.claude",
+    ] {
+        assert!(mounts.contains(line), "{line}: {mounts}");
+    }
+    assert!(mounts.contains(&format!("write   /lane ← {}", shown["path"].as_str().unwrap())));
+    let mounts = scratch.windlass(&["lanes", "show", "0", "--mounts", "--json"]).output().unwrap();
+    let mounts: serde_json::Value = serde_json::from_slice(&mounts.stdout).unwrap();
+    assert_eq!((&mounts["directory"], &mounts["network"]), (&"/lane".into(), &"open".into()));
     let (code, said) = ended(scratch.windlass(&["lanes", "show", "7"]).output().unwrap());
     assert!(code == Some(2) && said.contains("lanes list"), "{said}");
     let (code, said) =

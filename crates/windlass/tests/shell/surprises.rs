@@ -10,10 +10,16 @@ const CAREFUL: &str = "[[task]]\nid = 'hello'\ntitle = 'Say hello'\ncareful = tr
 
 /// A command agent: a shell script that has read its prompt.
 fn agent(scratch: &Scratch, script: &str) -> String {
-    let path = scratch.path("agent");
+    let path = scratch.path("talk/agent");
+    fs::create_dir_all(scratch.path("talk")).unwrap();
     fs::write(&path, format!("#!/bin/sh\nprompt=$(cat)\n{script}\n")).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    format!("[agents.mine]\nkind = 'command'\ncommand = ['{}']\n", path.display())
+    let talk = scratch.path("talk");
+    format!(
+        "[sandbox]\nwrite = ['{}']\n[agents.mine]\nkind = 'command'\ncommand = ['{}']\n",
+        talk.display(),
+        path.display()
+    )
 }
 
 fn configure(scratch: &Scratch, config: &str) {
@@ -75,7 +81,8 @@ fn a_cancelled_run_does_not_land_later() {
     let config = format!("{}cost = 'none'\n{ROLES}", agent(&scratch, &script));
     configure(&scratch, &config);
     scratch.git(&["branch", "-f", "keep"]);
-    let (code, said) = ended(scratch.start().output().unwrap());
+    // In a sandbox it could not do that.
+    let (code, said) = ended(scratch.start().env("WINDLASS_SANDBOX", "none").output().unwrap());
     assert_eq!(code, Some(1), "{said}");
     let (code, said) = ended(scratch.windlass(&["stop", "--cancel"]).output().unwrap());
     assert_eq!(code, Some(0), "{said}");
@@ -84,6 +91,25 @@ fn a_cancelled_run_does_not_land_later() {
     assert_eq!(code, Some(5), "{said}");
     assert!(scratch.landed().is_empty(), "{said}");
     assert_eq!(scratch.status()["runs"][0]["standing"], "cancelled");
+}
+
+#[test]
+fn a_run_that_is_cancelled_while_nobody_drives_it_is_tidied_up_by_a_resume() {
+    let scratch = Scratch::with(&[("tasks.toml", CAREFUL)]);
+    assert_eq!(scratch.start().status().unwrap().code(), Some(8));
+    assert_eq!(scratch.windlass(&["stop", "--cancel"]).status().unwrap().code(), Some(0));
+    assert_eq!(scratch.status()["runs"][0]["tidy"], false);
+    let status = scratch.windlass(&["status"]).output().unwrap();
+    let status = String::from_utf8(status.stdout).unwrap();
+    assert!(status.contains("cancelled, and not tidied up yet: `windlass resume`"), "{status}");
+    let (code, said) = ended(scratch.windlass(&["resume"]).output().unwrap());
+    assert_eq!(code, Some(5), "{said}");
+    assert_eq!(scratch.status()["runs"][0]["tidy"], true);
+    let lanes = scratch.windlass(&["lanes", "list", "--json"]).output().unwrap();
+    let lanes = String::from_utf8(lanes.stdout).unwrap();
+    assert!(!lanes.contains("small-1"), "its lane is free: {lanes}");
+    let (code, said) = ended(scratch.windlass(&["resume", "small-1"]).output().unwrap());
+    assert!(code == Some(2) && said.contains("small-1 is over"), "{said}");
 }
 
 #[test]
@@ -203,7 +229,7 @@ fn secrets_reach_the_agent_that_is_handed_them_and_nothing_else() {
     run.env("MY_KEY", "hush-hush-hush").env("OTHER_KEY", "none-of-your-business");
     let (code, said) = ended(run.output().unwrap());
     assert_eq!(code, Some(0), "{said}");
-    assert_eq!(fs::read_to_string(scratch.path("seen")).unwrap().trim(), "Hush-hush-hush");
+    assert_eq!(fs::read_to_string(scratch.path("talk/seen")).unwrap().trim(), "Hush-hush-hush");
     let full = scratch.windlass(&["log", "--full"]).output().unwrap();
     let full = String::from_utf8(full.stdout).unwrap();
     assert!(full.contains("key [masked], other [], file DB_PASSWORD=[masked]"), "{full}");
@@ -247,7 +273,7 @@ esac"#;
     let mut run = scratch.start();
     run.env("MYSET", "hüsh\"hush-12345");
     let (_, said) = ended(run.output().unwrap());
-    let mut seen = vec![said, fs::read_to_string(scratch.path("prompts")).unwrap()];
+    let mut seen = vec![said, fs::read_to_string(scratch.path("talk/prompts")).unwrap()];
     for verb in [&["log", "--full"][..], &["log", "--json"], &["status", "--all"], &["report"]] {
         let output = scratch.windlass(verb).output().unwrap();
         seen.push(String::from_utf8(output.stdout).unwrap());

@@ -146,7 +146,7 @@ echo "{\"verdict\":\"$verdict\",\"cost_usd\":0.01,\"tokens\":10}"
 "#;
 
 /// What is cut off has cost nobody knows what, and is charged as much as it may have cost: so that must not be much.
-const CONFIG: &str = "[agents.stand-in]\nkind = 'command'\ncommand = ['stand-in']\n\
+const CONFIG: &str = "[sandbox]\nwrite = ['~/talk']\n[agents.stand-in]\nkind = 'command'\ncommand = ['stand-in']\n\
                       [roles]\ndefault = 'stand-in'\n[checks]\ntest = 'sh test.sh'\n\
                       [budget]\ninvocation = { dollars = 0.1, tokens = 1000 }\n\
                       request = { dollars = 0.02, tokens = 100 }\n";
@@ -157,7 +157,7 @@ const TEST: &str = "! grep -qsE 'bad|half|^[<>=]{7}' *.txt\n";
 /// The place.
 pub struct Place {
     tale: Tale,
-    /// Where the agent is, and its tally.
+    /// Where everything is that has nothing to do with the disk.
     pub dir: PathBuf,
     /// Where the repository and the state are: the same directory, unless a test is about its disk.
     disk: PathBuf,
@@ -192,7 +192,8 @@ impl Place {
         }
         fs::write(repo.join("notes.md"), "one\n").unwrap();
         fs::write(repo.join("staged.md"), "one\n").unwrap();
-        let agent = dir.join("stand-in");
+        fs::create_dir_all(place.talk()).unwrap();
+        let agent = place.talk().join("stand-in");
         fs::write(&agent, tale.agent()).unwrap();
         fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
         fs::write(repo.join("windlass.toml"), tale.config()).unwrap();
@@ -206,7 +207,7 @@ impl Place {
         fs::write(repo.join("staged.md"), "two, staged\n").unwrap();
         place.git(&["add", "staged.md"]);
         fs::write(repo.join("mine.md"), "not in git\n").unwrap();
-        fs::write(dir.join("tally"), "").unwrap();
+        fs::write(place.talk().join("tally"), "").unwrap();
         place.person_sits_here();
         place
     }
@@ -220,6 +221,11 @@ impl Place {
         place
     }
 
+    /// Where the agent is, and what it and the test tell each other.
+    fn talk(&self) -> PathBuf {
+        self.dir.join("talk")
+    }
+
     pub fn repo(&self) -> PathBuf {
         self.disk.join("repo")
     }
@@ -228,7 +234,7 @@ impl Place {
     fn person_sits_here(&self) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        fs::write(self.dir.join("port"), format!("{port}\n")).unwrap();
+        fs::write(self.talk().join("port"), format!("{port}\n")).unwrap();
         let repo = self.repo();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -244,7 +250,7 @@ impl Place {
 
     pub fn windlass(&self, args: &[&str]) -> Command {
         let path = std::env::var_os("PATH").unwrap();
-        let path = std::iter::once(self.dir.clone()).chain(std::env::split_paths(&path));
+        let path = std::iter::once(self.talk()).chain(std::env::split_paths(&path));
         let path = std::env::join_paths(path).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
         command
@@ -252,6 +258,7 @@ impl Place {
             .current_dir(self.repo())
             .env("WINDLASS_STATE_DIR", self.disk.join("state"))
             .env("USER", "ada")
+            .env("HOME", &self.dir)
             .env("PATH", path)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -361,7 +368,7 @@ impl Place {
             }
         }
         let mut tally = BTreeMap::new();
-        for line in fs::read_to_string(self.dir.join("tally")).unwrap().lines() {
+        for line in fs::read_to_string(self.talk().join("tally")).unwrap().lines() {
             *tally.entry(line.to_owned()).or_insert(0) += 1;
         }
         Seen {

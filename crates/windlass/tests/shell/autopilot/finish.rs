@@ -142,7 +142,9 @@ fn the_final_review_looks_at_everything_that_has_landed() {
         tell("reviewer")
     );
     let config = format!(
-        "[agents.reviewer]\nkind = 'command'\ncommand = ['sh', 'reviewer.sh']\ncost = 'none'\n{CONFIG}"
+        "[sandbox]\nwrite = ['{}']\n\
+         [agents.reviewer]\nkind = 'command'\ncommand = ['sh', 'reviewer.sh']\ncost = 'none'\n{CONFIG}",
+        seen.path().display()
     )
     .replace("[roles]\n", "[roles]\ncode-reviewer = 'reviewer'\n");
     let check = format!("{}\n", tell("check"));

@@ -1,0 +1,253 @@
+//! What of the machine every program may see: the system, toolchains, and nobody's secrets.
+//!
+//! It is a list of what is shown, not of what is hidden: what is not here is not there. Home directories, `/run` with
+//! its sockets, `/var`, `/srv`, `/mnt` and other people's temporary files are not. Of the person's home only directories
+//! that hold programs are shown, to be read, without the credentials that some of them keep beside.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use super::view::{Access, Holds, View};
+use crate::Env;
+
+/// What a system is made of, where it is there.
+const SYSTEM: &[&str] =
+    &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix"];
+
+/// What `/etc/resolv.conf` and its like lead to.
+const BEHIND_LINKS: &[&str] = &["/etc/resolv.conf", "/etc/localtime", "/etc/mtab", "/etc/hosts"];
+
+/// What of `/etc` is for root alone. Whoever runs Windlass as root must not hand it to agents either.
+const PRIVATE: &[&str] = &[
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/sudoers",
+    "/etc/krb5.keytab",
+    "/etc/security/opasswd",
+];
+const PRIVATE_DIRECTORIES: &[&str] = &[
+    "/etc/ssh",
+    "/etc/ssl/private",
+    "/etc/sudoers.d",
+    "/etc/wireguard",
+    "/etc/NetworkManager/system-connections",
+    "/etc/docker",
+    "/etc/kubernetes",
+    "/etc/rancher",
+    "/etc/windlass",
+];
+
+/// What of a home holds toolchains and what they have fetched, with the variable that says where it is and, where
+/// programs do not find it by that, the variable that has to be set for them.
+const TOOLCHAINS: &[(&str, Option<&str>)] = &[
+    (".cargo", Some("CARGO_HOME")),
+    (".rustup", Some("RUSTUP_HOME")),
+    (".pyenv", Some("PYENV_ROOT")),
+    (".rbenv", Some("RBENV_ROOT")),
+    (".nvm", Some("NVM_DIR")),
+    (".volta", Some("VOLTA_HOME")),
+    (".bun", Some("BUN_INSTALL")),
+    (".deno", Some("DENO_INSTALL")),
+    (".sdkman", Some("SDKMAN_DIR")),
+    (".asdf", Some("ASDF_DATA_DIR")),
+    (".local/share/mise", Some("MISE_DATA_DIR")),
+    (".local/share/uv", None),
+    (".local/share/fnm", None),
+    (".local/share/pnpm", None),
+    (".local/bin", None),
+    (".local/lib", None),
+    (".npm-global", None),
+    ("go/bin", None),
+    ("bin", None),
+];
+
+/// What toolchains keep beside their programs and nobody else may read.
+const CREDENTIALS: &[&str] = &["credentials", "credentials.toml", ".npmrc", ".pypirc", ".netrc"];
+
+/// Who looks, and for what.
+#[derive(Clone, Debug, Default)]
+pub struct System {
+    /// The person's home.
+    pub home: Option<PathBuf>,
+    /// Where they look for programs.
+    pub path: Vec<PathBuf>,
+    /// Files that their environment names: certificates.
+    pub named: Vec<PathBuf>,
+    /// Where they keep a toolchain, by its variable, if not in their home.
+    pub kept: BTreeMap<&'static str, PathBuf>,
+    /// What is never shown because some program is in or beside it: the person's work, and ours.
+    pub hidden: Vec<PathBuf>,
+}
+
+impl System {
+    /// As this process sees it.
+    pub fn here() -> System {
+        let env = Env::inherited();
+        let split = |name: &str| env.get(name).map(|it| std::env::split_paths(it).collect());
+        let paths = |name: &str| split(name).unwrap_or_else(Vec::new);
+        System {
+            home: env.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute()),
+            path: paths("PATH"),
+            named: ["SSL_CERT_FILE", "SSL_CERT_DIR"].into_iter().flat_map(paths).collect(),
+            kept: TOOLCHAINS
+                .iter()
+                .filter_map(|(_, variable)| {
+                    let variable = (*variable)?;
+                    Some((variable, PathBuf::from(std::env::var_os(variable)?)))
+                })
+                .collect(),
+            hidden: Vec::new(),
+        }
+    }
+
+    /// Lays out what every program may see.
+    pub fn lay(&self, view: &mut View) {
+        for path in SYSTEM.iter().map(Path::new) {
+            match fs::read_link(path) {
+                // `/bin` is `usr/bin` on most machines.
+                Ok(to) => view.lay(path, Holds::Link(to)),
+                Err(_) if path.is_dir() => view.show(path, Access::Read),
+                Err(_) => {}
+            }
+        }
+        for path in BEHIND_LINKS {
+            if let Ok(real) = fs::canonicalize(path)
+                && !view.shows(&real)
+                && !real.starts_with("/proc")
+            {
+                view.show(real, Access::Read);
+            }
+        }
+        for path in PRIVATE.iter().map(Path::new).filter(|path| path.is_file()) {
+            // A device that cannot be opened from there.
+            view.show_at(path, "/dev/null", Access::Read);
+        }
+        for path in PRIVATE_DIRECTORIES.iter().map(Path::new).filter(|path| path.is_dir()) {
+            view.lay(path, Holds::Nothing);
+        }
+        for path in self.toolchains() {
+            self.show_program(view, &path);
+        }
+        for path in &self.named {
+            self.show_program(view, path);
+        }
+    }
+
+    /// Directories that hold programs and are not the system's.
+    fn toolchains(&self) -> Vec<PathBuf> {
+        let of_home = TOOLCHAINS.iter().filter_map(|(name, variable)| self.place(name, *variable));
+        let on_path = self.path.iter().map(|entry| self.whole(entry));
+        of_home.chain(on_path).filter(|path| path.is_absolute() && path.is_dir()).collect()
+    }
+
+    /// What a directory of programs is a part of: beside a `bin` are the libraries of what is in it.
+    fn whole(&self, entry: &Path) -> PathBuf {
+        match entry.parent() {
+            Some(parent) if entry.ends_with("bin") && !self.would_tell(parent) => parent.to_owned(),
+            _ => entry.to_owned(),
+        }
+    }
+
+    /// Whether a directory has what is nobody's business in it, or is in it.
+    fn would_tell(&self, path: &Path) -> bool {
+        let is_in = |hidden: &PathBuf| hidden.starts_with(path) || path.starts_with(hidden);
+        path.parent().is_none()
+            || self.home.as_deref().is_some_and(|home| home.starts_with(path))
+            || self.hidden.iter().any(is_in)
+    }
+
+    /// Shows a path to be read, if it is not seen already and has nothing else in it.
+    fn show_program(&self, view: &mut View, path: &Path) {
+        if self.would_tell(path) || view.shows(path) || !path.exists() {
+            return;
+        }
+        view.show(path, Access::Read);
+        for secret in CREDENTIALS.iter().map(|name| path.join(name)) {
+            if secret.is_file() {
+                view.show_at(secret, "/dev/null", Access::Read);
+            }
+        }
+    }
+
+    /// Variables by which toolchains find their own in a home that is not the person's.
+    pub fn variables(&self) -> Vec<(&'static str, PathBuf)> {
+        let named = TOOLCHAINS.iter().filter_map(|(name, variable)| Some((name, (*variable)?)));
+        let there = named.filter_map(|(name, variable)| {
+            let path = self.place(name, Some(variable))?;
+            path.is_dir().then_some((variable, path))
+        });
+        there.collect()
+    }
+
+    /// Where a toolchain is kept.
+    fn place(&self, name: &str, variable: Option<&str>) -> Option<PathBuf> {
+        let own = variable.and_then(|variable| self.kept.get(variable).cloned());
+        own.or_else(|| Some(self.home.as_ref()?.join(name)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn home() -> (tempfile::TempDir, System) {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().join("me");
+        for name in [".cargo/bin", ".ssh", "tools/node/bin", "tools/node/lib", "bin"] {
+            fs::create_dir_all(home.join(name)).unwrap();
+        }
+        fs::write(home.join(".cargo/credentials.toml"), "token = 's3cret'").unwrap();
+        let path = vec![home.join("tools/node/bin"), home.join("bin"), "relative/bin".into()];
+        (dir, System { home: Some(home), path, ..System::default() })
+    }
+
+    #[test]
+    fn toolchains_of_a_home_are_shown_and_the_rest_of_it_is_not() {
+        let (_dir, system) = home();
+        let home = system.home.clone().unwrap();
+        let mut view = View::default();
+        system.lay(&mut view);
+        assert!(view.shows(&home.join(".cargo/bin/cargo")));
+        assert!(view.shows(&home.join("tools/node/lib/x.js")), "the libraries beside a `bin`");
+        assert!(view.shows(&home.join("bin/mine")));
+        assert!(!view.shows(&home.join(".ssh/id_ed25519")));
+        assert!(!view.shows(&home), "not the home itself, though its `bin` is on PATH");
+        assert!(!view.shows(Path::new("/run/docker.sock")));
+        let hidden =
+            view.places.iter().find(|place| place.at == home.join(".cargo/credentials.toml"));
+        assert!(
+            matches!(&hidden.unwrap().holds, Holds::Shown { from, .. } if from == Path::new("/dev/null"))
+        );
+    }
+
+    #[test]
+    fn nothing_that_holds_a_home_is_shown_because_a_program_is_in_it() {
+        let (dir, mut system) = home();
+        system.path = vec![dir.path().join("bin"), dir.path().to_owned(), "/".into()];
+        fs::create_dir_all(dir.path().join("bin")).unwrap();
+        let mut view = View::default();
+        system.lay(&mut view);
+        assert!(!view.shows(&dir.path().join("me/.ssh")));
+        assert!(view.shows(&dir.path().join("bin/x")));
+    }
+
+    #[test]
+    fn nothing_of_the_work_is_shown_because_a_program_is_in_it() {
+        let (dir, mut system) = home();
+        for name in ["work/repo/bin", "work/bin"] {
+            fs::create_dir_all(dir.path().join(name)).unwrap();
+        }
+        system.path = vec![dir.path().join("work/repo/bin"), dir.path().join("work/bin")];
+        system.hidden = vec![dir.path().join("work/repo")];
+        let mut view = View::default();
+        system.lay(&mut view);
+        assert!(!view.shows(&dir.path().join("work/repo/bin/x")));
+        assert!(view.shows(&dir.path().join("work/bin/x")));
+        assert!(!view.shows(&dir.path().join("work/repo/secret")));
+    }
+}
