@@ -49,6 +49,8 @@ pub struct Answer {
     pub usage: Usage,
     /// What a person should know about how it was read.
     pub remarks: Vec<String>,
+    /// What it said, as prompts, people and clerks are to see it. Without one, that is what it printed, as it is.
+    pub text: Option<String>,
 }
 
 /// What an agent came to.
@@ -69,7 +71,14 @@ impl Answer {
             lists: BTreeMap::new(),
             usage: Usage::UNKNOWN,
             remarks: vec![remark.into()],
+            text: None,
         }
+    }
+
+    /// Reads a text that a kind of agent has picked out of what its program printed, and lets others see that text.
+    pub fn of_text(fate: Fate, text: String, reporter: &Reporter) -> Self {
+        let answer = Answer::read(&Heard { fate, stdout: text.as_bytes() }, reporter);
+        Answer { text: Some(text), ..answer }
     }
 
     /// Reads what a program printed: the last JSON object, else the first line.
@@ -156,10 +165,15 @@ fn facts(
             Some(value) => {
                 facts.insert(name.clone(), value);
             }
-            None => remarks.push(format!("`{place}{name}` is left out: it is not {ty}")),
+            None => remarks.push(left_out(place, name, ty)),
         }
     }
     facts
+}
+
+/// What is said of a fact that is not of its type, whoever reports it: an agent or a reader.
+pub fn left_out(place: &str, name: &str, ty: &Type) -> String {
+    format!("`{place}{name}` is left out: it is not {ty}")
 }
 
 fn value(json: &Json) -> Option<Value> {

@@ -7,7 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::Agent;
+use crate::line::free_of_charge;
+use crate::{Agent, Answer, Ask, Heard, Program};
 
 /// What `[agents.NAME]` says of an agent of one kind.
 pub trait Settings {
@@ -16,16 +17,16 @@ pub trait Settings {
         None
     }
 
-    /// Whether nothing that it does costs anything.
+    /// Whether nothing that it does costs anything. Then what it says nothing about, it has not used.
     fn is_free(&self) -> bool {
         false
     }
 
-    /// Variables that it gets from Windlass's own environment, such as its key. What they hold is never written down.
-    /// What [`Program::pass`](crate::Program::pass) names has to be among them, so every kind says.
+    /// Variables that it gets from Windlass's own environment, such as its key, and no others. What they hold is never
+    /// written down.
     fn handed(&self) -> &[String];
 
-    /// The agent.
+    /// The agent. [`Kind::agent`] sees to it that it gets what it is handed and that it costs what it may.
     ///
     /// # Errors
     ///
@@ -74,6 +75,45 @@ pub enum Missing {
     },
 }
 
+/// An agent of whatever kind, held to what its settings say.
+struct Held {
+    agent: Arc<dyn Agent>,
+    handed: Vec<String>,
+    free: bool,
+}
+
+impl Held {
+    fn to(settings: &dyn Settings, here: &Here<'_>) -> Result<Arc<dyn Agent>, Missing> {
+        let (handed, free) = (settings.handed().to_vec(), settings.is_free());
+        Ok(Arc::new(Held { agent: settings.agent(here)?, handed, free }))
+    }
+}
+
+impl Agent for Held {
+    fn program(&self, ask: &Ask<'_>) -> Program {
+        Program { pass: self.handed.clone(), ..self.agent.program(ask) }
+    }
+
+    fn answer(&self, ask: &Ask<'_>, output: &Heard<'_>) -> Answer {
+        let mut answer = self.agent.answer(ask, output);
+        if self.free {
+            free_of_charge(&mut answer);
+        }
+        answer
+    }
+}
+
+impl Kind {
+    /// The agent, held to what its settings say.
+    ///
+    /// # Errors
+    ///
+    /// When something that it needs is not there.
+    pub fn agent(&self, here: &Here<'_>) -> Result<Arc<dyn Agent>, Missing> {
+        Held::to(&**self, here)
+    }
+}
+
 /// Makes a type of all kinds out of the list of them.
 macro_rules! kinds {
     ($($(#[doc = $about:literal])+ $kind:ident = $file:ident,)+) => {
@@ -102,4 +142,72 @@ kinds! {
     Command = command,
     /// What a file says.
     Scripted = scripted,
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_core::lang::Reporter;
+    use windlass_core::run::Reported;
+
+    use super::*;
+    use crate::Fate;
+
+    /// A kind that hands on what it does not say, and leaves out what it says.
+    struct Careless {
+        handed: Vec<String>,
+        free: bool,
+    }
+
+    struct CarelessAgent;
+
+    impl Settings for Careless {
+        fn is_free(&self) -> bool {
+            self.free
+        }
+
+        fn handed(&self) -> &[String] {
+            &self.handed
+        }
+
+        fn agent(&self, _: &Here<'_>) -> Result<Arc<dyn Agent>, Missing> {
+            Ok(Arc::new(CarelessAgent))
+        }
+    }
+
+    impl Agent for CarelessAgent {
+        fn program(&self, _: &Ask<'_>) -> Program {
+            Program { pass: vec!["UNSAID".to_owned()], ..Program::default() }
+        }
+
+        fn answer(&self, ask: &Ask<'_>, output: &Heard<'_>) -> Answer {
+            Answer::read(output, ask.reporter)
+        }
+    }
+
+    fn agent(free: bool) -> Arc<dyn Agent> {
+        let here = Here { top: Path::new("/"), windlass: Path::new("/windlass"), which: |_| None };
+        Held::to(&Careless { handed: vec!["MY_KEY".to_owned()], free }, &here).unwrap()
+    }
+
+    #[test]
+    fn an_agent_gets_what_its_settings_say_and_nothing_else() {
+        let reporter = Reporter::default();
+        assert_eq!(agent(false).program(&Ask::example(&reporter)).pass, ["MY_KEY"]);
+    }
+
+    #[test]
+    fn an_agent_without_cost_has_used_what_it_says_and_else_nothing() {
+        let reporter = Reporter { verdicts: vec!["done".into()], ..Reporter::default() };
+        let used = |free, stdout: &str| {
+            let output = Heard { fate: Fate::Exited(0), stdout: stdout.as_bytes() };
+            let usage = agent(free).answer(&Ask::example(&reporter), &output).usage;
+            (usage.cost, usage.tokens)
+        };
+        let (known, unknown) = (Reported::Known, Reported::Unknown);
+        assert_eq!(used(true, r#"{"verdict":"done"}"#), (known(0), known(0)));
+        assert_eq!(used(true, r#"{"verdict":"done","tokens":7}"#), (known(0), known(7)));
+        assert_eq!(used(true, r#"{"verdict":"done","cost_usd":0.5}"#), (known(0), known(0)));
+        assert_eq!(used(false, r#"{"verdict":"done","cost_usd":0.5}"#).0, known(500_000));
+        assert_eq!(used(false, r#"{"verdict":"done"}"#), (unknown, unknown));
+    }
 }

@@ -5,6 +5,7 @@
 //! | which kinds are there? | the list in `kind.rs`; `command.rs`, `scripted.rs` |
 //! | what did an agent come to? | `answer.rs`; where in its output that stands `find.rs`, `first_line.rs` |
 //! | what form has an answer? | `schema.rs` |
+//! | what does every kind need that starts a program? | `line.rs` |
 //! | which of several models is meant? | `tier.rs` |
 //! | what would an agent read from a repository besides the work? | `configuration.rs` |
 //!
@@ -18,13 +19,14 @@ mod configuration;
 mod find;
 mod first_line;
 mod kind;
+mod line;
 mod schema;
 pub mod scripted;
 mod tier;
 
 use std::path::{Path, PathBuf};
 
-pub use answer::{Answer, Came, Fate, Heard};
+pub use answer::{Answer, Came, Fate, Heard, left_out};
 pub use configuration::CONFIGURATION;
 pub use find::{gist, last_object, one_line};
 pub use kind::{Flaw, Here, Kind, Missing, Settings};
@@ -59,6 +61,26 @@ pub struct Ask<'a> {
     pub lane: &'a Path,
 }
 
+#[cfg(test)]
+impl<'a> Ask<'a> {
+    /// What a test asks.
+    pub(crate) fn example(reporter: &'a Reporter) -> Self {
+        Ask {
+            role: "worker",
+            reporter,
+            tools: &[],
+            tier: Tier::Standard,
+            unit: None,
+            task: None,
+            writes: &[],
+            attempt: 1,
+            run: "r",
+            prompt: "",
+            lane: Path::new("/"),
+        }
+    }
+}
+
 /// A program to start: words, never a shell's line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
@@ -68,7 +90,8 @@ pub struct Program {
     pub args: Vec<String>,
     /// What its environment has besides the usual.
     pub env: Vec<(String, String)>,
-    /// What it gets of Windlass's own environment besides, secret or not.
+    /// What it gets of Windlass's own environment besides, secret or not. That is what [`Settings::handed`] says, whatever
+    /// a kind puts here: nothing is handed on that the mask does not know of.
     pub pass: Vec<String>,
     /// What it reads on its standard input.
     pub stdin: Vec<u8>,
@@ -79,7 +102,9 @@ pub trait Agent: Send + Sync {
     /// What to start for this.
     fn program(&self, ask: &Ask<'_>) -> Program;
 
-    /// What came back.
+    /// What came back. A program whose output is not for others to read (a stream of events, say) has its text picked
+    /// out here, for [`Answer::of_text`]; nobody else has to know. All that it printed stays on record, and
+    /// `windlass log --full` shows both.
     fn answer(&self, ask: &Ask<'_>, output: &Heard<'_>) -> Answer;
 }
 

@@ -70,8 +70,8 @@ impl Agent for ScriptedAgent {
             program: self.player.clone(),
             args: vec![VERB.to_owned(), self.script.display().to_string()],
             env: environment(ask),
-            pass: Vec::new(),
             stdin: ask.prompt.as_bytes().to_vec(),
+            ..Program::default()
         }
     }
 

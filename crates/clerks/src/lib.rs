@@ -70,3 +70,22 @@ pub fn clerk(at: &Place<'_>) -> Arc<dyn Clerk> {
         None => Arc::new(Nobody),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use windlass_sources::READERS;
+
+    use super::*;
+
+    #[test]
+    fn no_two_readers_have_one_name() {
+        // A reader for any workflow would be asked first, and the clerk's own never.
+        let any = READERS.iter().map(|(name, _)| *name);
+        let own = OFFICES.iter().flat_map(|office| office.reads).copied();
+        let mut names: Vec<&str> = any.chain(own).collect();
+        names.sort_unstable();
+        let twice: Vec<_> = names.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+        assert_eq!(twice, [[""; 2]; 0]);
+        assert!(names.contains(&"tasks") && names.contains(&"spec"));
+    }
+}

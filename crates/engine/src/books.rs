@@ -76,8 +76,8 @@ pub struct Attempt {
     pub came: String,
     /// What a person should know about it.
     pub remarks: Vec<String>,
-    /// What it printed, by digest.
-    pub stdout: String,
+    /// What it said, by digest.
+    pub said: String,
 }
 
 /// The last run of a check.
@@ -172,20 +172,20 @@ impl Books {
     }
 
     fn answered(&mut self, answered: &Answered) {
-        let Answered { asked, came, remarks, stdout, commit, .. } = answered;
+        let Answered { asked, came, remarks, commit, .. } = answered;
         self.asked(asked);
         if let Some(commit) = commit {
             self.held.insert(asked.unit.clone(), commit.clone());
         }
         let part = self.part_mut(asked);
-        part.said = Some(stdout.clone());
+        part.said = Some(answered.said().to_owned());
         part.remarks.clone_from(remarks);
         let attempt = Attempt {
             role: asked.role.clone(),
             agent: asked.agent.clone(),
             came: came.clone(),
             remarks: remarks.clone(),
-            stdout: stdout.clone(),
+            said: answered.said().to_owned(),
         };
         let spot = (asked.unit.clone(), asked.task.clone(), asked.stage.clone());
         self.attempts.entry(spot).or_default().push(attempt);
@@ -318,6 +318,7 @@ mod tests {
             ended: "exited with 0".into(),
             stdout: "o".into(),
             stderr: "e".into(),
+            text: Some("t".into()),
             remarks: Vec::new(),
             commit: Some("after".into()),
             files: Vec::new(),
@@ -326,5 +327,10 @@ mod tests {
         assert_eq!(part.since.as_deref(), Some("before"), "what its change is told from");
         let attempt = &books.attempts(Some("a"), None, "review")[0];
         assert_eq!((attempt.role.as_str(), attempt.agent.as_str()), ("reviewer", "somebody"));
+        assert_eq!(
+            (attempt.said.as_str(), part.said.as_deref()),
+            ("t", Some("t")),
+            "not the stream"
+        );
     }
 }

@@ -30,7 +30,7 @@ pub fn evidence(run: &Run, books: &Books, effect: &Effect) -> String {
                 "role": answer.role,
                 "agent": answer.agent,
                 "verdict": answer.came,
-                "said": answer.stdout,
+                "said": answer.said,
             }));
         }
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The commands that check a project, each a line for the shell. `None` means there is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Commands {
-    /// The language, for people.
+    /// The language, for people and for agents: it stands in every prompt, so it is a word that says something there.
     pub language: String,
     /// Makes a clean checkout ready: dependencies and the like.
     pub setup: Option<String>,
@@ -49,6 +49,7 @@ use Sign::{Begins, Ends, Has, Script, Tool};
 /// A language, known by any of its signs.
 struct Language {
     signs: &'static [Sign],
+    /// What the project is written in, not what runs its commands: `identity` of every prompt shows it.
     name: &'static str,
     test: Command,
     build: Command,
@@ -62,7 +63,7 @@ enum Command {
     With(Sign, &'static str),
 }
 
-/// The first that shows counts.
+/// The first that shows counts. All tables here stand in docs/configuration.md, "Checks"; a test holds the two together.
 const LANGUAGES: &[Language] = &[
     Language {
         signs: &[Has("build.gradle"), Has("build.gradle.kts")],
@@ -281,6 +282,48 @@ mod tests {
         assert_eq!(setup("package-lock.json").as_deref(), Some("npm ci"));
         assert_eq!(setup("uv.lock").as_deref(), Some("uv sync --frozen"));
         assert_eq!(setup("README.md"), None);
+    }
+
+    /// A sign as the document has it.
+    fn written(sign: &Sign) -> String {
+        match sign {
+            Has(name) => format!("`{name}`"),
+            Begins(with) => format!("`{with}*`"),
+            Ends(with) => format!("`*{with}`"),
+            Script(name) => format!("a script `{name}` in `package.json`"),
+            Tool(name) => format!("`[tool.{name}]` in `pyproject.toml`"),
+        }
+    }
+
+    fn documented() -> String {
+        let signs = |signs: &[Sign]| signs.iter().map(written).collect::<Vec<_>>().join(", ");
+        let command = |command: &Command| match command {
+            Command::None => "–".to_owned(),
+            Command::Is(line) => format!("`{line}`"),
+            Command::With(sign, line) => format!("`{line}`, with {}", written(sign)),
+        };
+        let mut text =
+            "| any of these files | language | `test` | `build` |\n|---|---|---|---|\n".to_owned();
+        for Language { signs: of, name, test, build } in LANGUAGES {
+            let (test, build) = (command(test), command(build));
+            text.push_str(&format!("| {} | {name} | {test} | {build} |\n", signs(of)));
+        }
+        text.push_str("\n| check | any of these | command |\n|---|---|---|\n");
+        for (check, table) in [("lint", LINTERS), ("type-check", TYPE_CHECKERS), ("setup", SETUPS)]
+        {
+            for (of, command) in table {
+                text.push_str(&format!("| `{check}` | {} | `{command}` |\n", signs(of)));
+            }
+        }
+        text
+    }
+
+    #[test]
+    fn the_document_has_what_is_detected() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
+        let page = std::fs::read_to_string(path).unwrap();
+        let want = documented();
+        assert!(page.contains(&want), "docs/configuration.md, \"Checks\", is to have:\n\n{want}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use windlass_core::run::{
     Answer, Broken, EffectId, Input, OpenGate, Recorded, Refused, Run, Stamp, Standing, decide,
 };
-use windlass_journal::{Batch, BlobId, Journal, RunId};
+use windlass_journal::{Batch, Journal, RunId};
 
 use crate::books::Books;
 use crate::clock::{Clock, wall_ms};
@@ -199,7 +199,7 @@ impl<'j> Engine<'j> {
     pub fn leave(&mut self, begun: &BTreeSet<EffectId>) {
         let effects: Vec<EffectId> = self.run.wanted().filter(|id| !begun.contains(id)).collect();
         if !effects.is_empty() {
-            self.note(Paper { notes: vec![Note::Left { effects }], blobs: Vec::new() });
+            self.note(Paper::of(Note::Left { effects }));
         }
     }
 
@@ -243,29 +243,33 @@ impl<'j> Engine<'j> {
         }
         let more = at.shows(&gate, &self.run, &self.books);
         let (subject, paper) = at.by_hand(&gate, &self.run, &self.books, self.clock.now())?;
-        let shown = gate::shown(&gate, &more).into_bytes();
-        let digest = BlobId::of(&shown).to_string();
+        let mut own = Paper::default();
+        let digest = own.keep(gate::shown(&gate, &more));
         answer.shown = digest.as_str().into();
         answer.subject = subject;
         if let Err(refused) = self.decide(Input::Answer(answer)) {
             return Ok(Err(refused));
         }
-        self.note(Paper {
-            notes: vec![Note::Shown { gate: gate.id, shown: digest }],
-            blobs: vec![shown],
-        });
+        own.notes.push(Note::Shown { gate: gate.id, shown: digest });
+        self.note(own);
         self.note(paper);
         Ok(Ok(()))
     }
 
     /// Writes something down with what is decided next.
     pub fn note(&mut self, paper: Paper) {
+        debug_assert_eq!(
+            paper.missing(|id| self.journal.get(id).is_ok()),
+            [""; 0],
+            "a note names what nobody kept: `Paper::keep` does both"
+        );
         let at = self.clock.now();
-        for note in paper.notes {
+        let (notes, blobs) = paper.parts();
+        for note in notes {
             self.books.enter(&note);
             self.batch.push(Entry::Note(Box::new(Noted { note, at })));
         }
-        self.blobs.extend(paper.blobs);
+        self.blobs.extend(blobs);
     }
 
     /// Makes everything decided so far durable, and only then shows it.
@@ -453,7 +457,7 @@ impl<'j> Engine<'j> {
             target: target.to_owned(),
             isolation: Some(isolation),
         };
-        self.note(Paper { notes: vec![note], blobs: Vec::new() });
+        self.note(Paper::of(note));
     }
 }
 
@@ -481,5 +485,56 @@ impl Reply {
             Reply::Written(to) => to.send(()).is_ok(),
             Reply::Taken(taken, to) => to.send(taken).is_ok(),
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use windlass_core::lang::{Catalogue, load};
+    use windlass_core::run::{Start, start};
+    use windlass_journal::{Holder, Lock, Repository};
+
+    use super::*;
+
+    /// Lets a test act on a run that has just begun.
+    fn begun(act: impl FnOnce(&mut Engine<'_>)) {
+        let dir = tempfile::tempdir().unwrap();
+        let lock =
+            Lock::take(&dir.path().join("state"), Holder::this_process("a test", 0)).unwrap();
+        let journal = Journal::open(&lock, &Repository::known_at(dir.path())).unwrap();
+        let flow = "workflow = 'one'\nabout = 'x'\n\
+                    [always]\ncrashed = 'pause'\ntimed_out = 'pause'\ninvalid = 'pause'\n\
+                    [[intake]]\nstage = 'list'\nread = 'tasks'\n\
+                    on = { found = { to = 'end', add = { unit = 'tasks' } } }\n\
+                    [[unit]]\nstage = 'do'\ngate = 'Well?'\non = { yes = 'done' }";
+        let reads = "[read.tasks]\nverdicts = ['found']\nlists.tasks = {}";
+        let reads = Catalogue::parse(reads).unwrap();
+        let flow = Arc::new(load(flow, &reads).unwrap());
+        let events =
+            start(flow, Stamp::default(), Start { run: "one-1".into(), ..Start::default() });
+        let id = "one-1".parse().unwrap();
+        act(&mut Engine::begin(&journal, id, b"{}", events.unwrap()).unwrap());
+    }
+
+    #[cfg(debug_assertions)]
+    #[test]
+    #[should_panic(expected = "nobody kept")]
+    fn a_note_that_names_what_nobody_kept_is_not_written_down() {
+        begun(|engine| {
+            let shown = windlass_journal::BlobId::of(b"never kept").to_string();
+            engine.note(Paper::of(Note::Shown { gate: windlass_core::run::GateId(0), shown }));
+        });
+    }
+
+    #[test]
+    fn a_note_with_what_it_names_is_written_down() {
+        begun(|engine| {
+            let mut paper = Paper::default();
+            let shown = paper.keep("kept");
+            paper.notes.push(Note::Shown { gate: windlass_core::run::GateId(0), shown });
+            engine.note(paper);
+        });
     }
 }

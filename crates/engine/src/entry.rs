@@ -41,7 +41,9 @@ pub enum Note {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         isolation: Option<String>,
     },
-    /// A unit's lane starts from this commit.
+    /// A unit's lane starts from this commit. Written before the first effect in its lane, and again whenever the lane is
+    /// put on another one: a landing was turned away and the work is rebuilt, or units have landed and the run's own lane
+    /// catches up.
     Based {
         /// The unit; the run's own lane has none.
         unit: Option<String>,
@@ -219,6 +221,9 @@ pub struct Answered {
     pub stdout: String,
     /// What it printed on standard error.
     pub stderr: String,
+    /// What others see of what it printed, if its kind picks that out of the stream. See [`Answered::said`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
     /// What a person should know about it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
@@ -227,6 +232,50 @@ pub struct Answered {
     /// Files that it changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+}
+
+impl Answered {
+    /// What prompts, people and clerks take for what it said, by digest: its text, or the stream as it is.
+    pub fn said(&self) -> &str {
+        self.text.as_deref().unwrap_or(&self.stdout)
+    }
+}
+
+impl Note {
+    /// The digests that it names. What they stand for is in the journal before the note is.
+    pub fn names(&self) -> Vec<&str> {
+        match self {
+            Note::Asked(Invocation { prompt, .. }) => vec![prompt],
+            // Named one by one, so that whoever adds a field is asked about it.
+            Note::Answered(Answered {
+                asked: Invocation { prompt, .. },
+                stdout,
+                stderr,
+                text,
+                came: _,
+                ended: _,
+                remarks: _,
+                commit: _,
+                files: _,
+            }) => [prompt, stdout, stderr].into_iter().chain(text).map(String::as_str).collect(),
+            Note::Checked { output, .. } => output.iter().map(String::as_str).collect(),
+            Note::BaseChecked { output, .. } => vec![output],
+            Note::Paper { holds, .. } => holds.iter().map(String::as_str).collect(),
+            Note::Shown { shown, .. } => vec![shown],
+            Note::TakenUp { .. }
+            | Note::Based { .. }
+            | Note::Saved { .. }
+            | Note::Turned { .. }
+            | Note::Landed { .. }
+            | Note::Told { .. }
+            | Note::Conflicted { .. }
+            | Note::ByHand { .. }
+            | Note::Tidied
+            | Note::Left { .. }
+            | Note::Kept { .. }
+            | Note::Lost { .. } => Vec::new(),
+        }
+    }
 }
 
 /// What a check came to.

@@ -1,7 +1,7 @@
 //! Gates: what a person is shown, which goes on record with their answer, and what they changed by hand meanwhile.
 
 use windlass_core::run::{EffectId, OpenGate, Phase, Refused, Run, Stamp, Subject};
-use windlass_journal::{BlobId, Journal};
+use windlass_journal::Journal;
 use windlass_repo::{Lane, Oid, Store};
 
 use crate::books::Books;
@@ -122,9 +122,7 @@ impl<'a> Reception<'a> {
             store.snapshot(&lane, "papers by hand", when(since))?;
         }
         for (path, bytes) in gathered {
-            let holds = Some(BlobId::of(&bytes).to_string());
-            paper.notes.push(Note::Paper { effect: EffectId(u64::MAX), path, holds });
-            paper.blobs.push(bytes);
+            paper.page(EffectId(u64::MAX), path, bytes);
         }
         papers::clear(store, &lane.work, &held, &apart)?;
         let snapshot = store.snapshot(&lane, "by hand", when(since))?;

@@ -9,7 +9,7 @@
 //! | what is an agent told? | `role.rs`, `skill.rs`, `prompt.rs` |
 //! | which commands check a project? | `detect.rs` |
 //! | what does a workflow keep besides? | `clerk.rs`; its papers in lanes `papers.rs` |
-//! | what is never written down? | `mask.rs` |
+//! | what is never written down? | `mask.rs`; what JSON makes of it `escapes.rs` |
 //! | what do agents and checks see of the machine? | `isolation.rs` |
 
 pub mod books;
@@ -21,6 +21,7 @@ pub mod detect;
 mod effect;
 mod engine;
 pub mod entry;
+mod escapes;
 pub mod exhibit;
 pub mod gate;
 pub mod hands;

@@ -3,13 +3,25 @@
 //! Known secrets are the values of variables whose names say so, of those that agents are handed, and of files such as
 //! `.env` that lanes get. Besides, what has the form of a well-known kind of key is taken for one.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::ops::Range;
+use std::sync::Arc;
+
+use windlass_agents::Answer;
+use windlass_core::run::Item;
+use windlass_core::value::Value;
+
+use crate::escapes::Unescaped;
 
 /// What stands where a secret stood.
 const MASK: &[u8] = b"[masked]";
 
 /// Shorter values are no secrets, and would be found everywhere.
 const SECRET_MIN: usize = 8;
+
+/// JSON is found inside of JSON, and that in JSON again: an agent that prints events quotes a program that prints some.
+const READINGS: usize = 3;
 
 /// Names that say that the value is nobody's business.
 const TELLING: [&str; 8] =
@@ -72,21 +84,81 @@ impl Mask {
         }
     }
 
-    /// A text without secrets.
+    /// A text without secrets: neither as they are, nor as JSON writes them, nor as JSON inside of JSON does.
     pub fn bytes(&self, text: Vec<u8>) -> Vec<u8> {
-        let mut text = text;
+        let mut spots = self.spots(&text);
+        let mut read = Unescaped::of(&text);
+        for _ in 0..READINGS {
+            let Some(own) = read else { break };
+            let found = self.spots(&own.bytes);
+            spots.extend(found.into_iter().map(|spot| own.at[spot.start]..own.at[spot.end]));
+            read = own.again();
+        }
+        covered(text, spots)
+    }
+
+    /// Where secrets stand.
+    fn spots(&self, text: &[u8]) -> Vec<Range<usize>> {
+        let mut spots = Vec::new();
         for secret in &self.secrets {
-            text = without(text, |rest| find(rest, secret).map(|at| (at, secret.len())));
+            let found = memchr::memmem::find_iter(text, secret);
+            spots.extend(found.map(|at| at..at + secret.len()));
         }
         for (form, least) in FORMS {
-            text = without(text, |rest| key(rest, form.as_bytes(), least));
+            let mut from = 0;
+            while let Some((at, length)) = key(text, form.as_bytes(), least, from) {
+                spots.push(at..at + length);
+                from = at + length;
+            }
         }
-        text
+        spots
     }
 
     /// A text without secrets.
     pub fn text(&self, text: &str) -> String {
         String::from_utf8_lossy(&self.bytes(text.as_bytes().to_vec())).into_owned()
+    }
+
+    /// An answer without secrets, after it was read: whatever way a kind of agent wrote them down.
+    pub fn answer(&self, answer: &mut Answer) {
+        // Named one by one, so that whoever adds a field is asked about it.
+        let Answer { came: _, facts, lists, usage: _, remarks, text } = answer;
+        self.facts(facts);
+        self.lists(lists);
+        self.texts(remarks);
+        self.texts(text.as_mut_slice());
+    }
+
+    /// Texts without secrets.
+    pub fn texts(&self, texts: &mut [String]) {
+        texts.iter_mut().for_each(|text| *text = self.text(text));
+    }
+
+    /// Facts without secrets.
+    pub fn facts(&self, facts: &mut BTreeMap<String, Value>) {
+        for value in facts.values_mut() {
+            match value {
+                Value::Flag(_) | Value::Number(_) => {}
+                Value::Text(text) => self.word(text),
+                Value::Set(words) => words.iter_mut().for_each(|word| self.word(word)),
+            }
+        }
+    }
+
+    /// Lists without secrets.
+    pub fn lists(&self, lists: &mut BTreeMap<String, Vec<Item>>) {
+        for item in lists.values_mut().flatten() {
+            let Item { id, title, depends, rank: _, files, facts } = item;
+            [id, title].into_iter().chain(depends).chain(files).for_each(|word| self.word(word));
+            self.facts(facts);
+        }
+    }
+
+    fn word(&self, word: &mut Arc<str>) {
+        let masked = self.text(word);
+        if masked != **word {
+            *word = masked.into();
+        }
     }
 }
 
@@ -95,32 +167,36 @@ fn is_telling(name: &str) -> bool {
     TELLING.iter().any(|word| name.contains(word))
 }
 
-/// A text with all that is found masked.
-fn without(text: Vec<u8>, find: impl Fn(&[u8]) -> Option<(usize, usize)>) -> Vec<u8> {
-    let Some(mut found) = find(&text) else { return text };
-    let (mut masked, mut rest) = (Vec::with_capacity(text.len()), text.as_slice());
-    loop {
-        let (at, length) = found;
-        masked.extend_from_slice(&rest[..at]);
-        masked.extend_from_slice(MASK);
-        rest = &rest[at + length..];
-        match find(rest) {
-            Some(next) => found = next,
-            None => break,
-        }
+/// A text with a mask over these spots. Where several overlap, one mask covers all of them.
+fn covered(text: Vec<u8>, mut spots: Vec<Range<usize>>) -> Vec<u8> {
+    if spots.is_empty() {
+        return text;
     }
-    masked.extend_from_slice(rest);
+    spots.sort_by_key(|spot| spot.start);
+    let (mut masked, mut shown) = (Vec::with_capacity(text.len()), 0);
+    let mut covered = 0..0;
+    for spot in spots {
+        if spot.start < covered.end {
+            covered.end = covered.end.max(spot.end);
+            continue;
+        }
+        masked.extend_from_slice(&text[shown..covered.start]);
+        if !covered.is_empty() {
+            masked.extend_from_slice(MASK);
+        }
+        shown = covered.end;
+        covered = spot;
+    }
+    masked.extend_from_slice(&text[shown..covered.start]);
+    masked.extend_from_slice(MASK);
+    masked.extend_from_slice(&text[covered.end..]);
     masked
 }
 
-fn find(text: &[u8], word: &[u8]) -> Option<usize> {
-    memchr::memmem::find(text, word)
-}
-
-/// Where a key of this form stands, and how long it is.
-fn key(text: &[u8], form: &[u8], least: usize) -> Option<(usize, usize)> {
-    let mut from = 0;
-    while let Some(at) = find(&text[from..], form) {
+/// Where the next key of this form stands, and how long it is.
+fn key(text: &[u8], form: &[u8], least: usize, from: usize) -> Option<(usize, usize)> {
+    let mut from = from;
+    while let Some(at) = memchr::memmem::find(&text[from..], form) {
         let at = from + at;
         let whole = at == 0 || !is_part(text[at - 1]);
         let rest = &text[at + form.len()..];
@@ -139,6 +215,8 @@ fn is_part(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use windlass_core::workflow::Mishap;
+
     use super::*;
 
     fn mask(variables: &[(&str, &str)]) -> Mask {
@@ -182,6 +260,65 @@ mod tests {
         for plain in ["sk-short", "a risk-averse-and-very-cautious-person", "AKIA"] {
             assert_eq!(mask.text(plain), plain);
         }
+    }
+
+    #[test]
+    fn a_secret_is_masked_however_json_writes_it() {
+        let secret = "hüsh\"hush\\12\n345/\u{1f92b}";
+        let mask = mask(&[("MY_KEY", secret)]);
+        let json = serde_json::to_string(secret).unwrap();
+        let within = serde_json::to_string(&format!("say {json}")).unwrap();
+        let thrice = serde_json::to_string(&format!("say {within}")).unwrap();
+        for (written, masked) in [
+            (secret, "[masked]"),
+            (&json, "\"[masked]\""),
+            (r#"h\u00fcsh\"hush\\12\n345/\ud83e\udd2b"#, "[masked]"),
+            (r#"h\u00FCsh\u0022hush\u005C12\u000a345\/\uD83E\uDD2B"#, "[masked]"),
+            (&within, r#""say \"[masked]\"""#),
+            (&thrice, r#""say \"say \\\"[masked]\\\"\"""#),
+        ] {
+            assert_eq!(mask.text(&format!("a{written}b")), format!("a{masked}b"));
+        }
+    }
+
+    #[test]
+    fn a_well_known_key_at_the_beginning_of_a_quoted_line_is_known() {
+        let key = format!("ghp_{}", "x1".repeat(18));
+        let json = serde_json::to_string(&format!("it is\n{key}")).unwrap();
+        assert_eq!(Mask::default().text(&json), r#""it is\n[masked]""#);
+    }
+
+    #[test]
+    fn secrets_that_overlap_leave_nothing_over() {
+        let mask = mask(&[("A_KEY", "one-two-three"), ("B_KEY", "three-four-five")]);
+        assert_eq!(mask.text("<one-two-three-four-five>"), "<[masked]>");
+        assert_eq!(mask.text("one-two-threeone-two-three"), "[masked][masked]");
+    }
+
+    #[test]
+    fn every_text_of_an_answer_is_masked() {
+        let mask = mask(&[("MY_KEY", "hush-hush-1")]);
+        let secret = || Arc::<str>::from("a hush-hush-1");
+        let facts = || {
+            let set = Value::Set(vec![secret(), "b".into()]);
+            BTreeMap::from([("text".to_owned(), Value::Text(secret())), ("set".to_owned(), set)])
+        };
+        let item = Item {
+            id: secret(),
+            title: secret(),
+            depends: vec![secret()],
+            rank: 1,
+            files: vec![secret()],
+            facts: facts(),
+        };
+        let mut answer = Answer::mishap(Mishap::Unknown, "it said hush-hush-1");
+        answer.facts = facts();
+        answer.text = Some("hush-hush-1 it said".to_owned());
+        answer.lists.insert("found".to_owned(), vec![item]);
+        mask.answer(&mut answer);
+        let shown = format!("{answer:?}");
+        assert!(!shown.contains("hush"), "{shown}");
+        assert_eq!(shown.matches("[masked]").count(), 10, "{shown}");
     }
 
     #[test]

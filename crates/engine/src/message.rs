@@ -1,9 +1,11 @@
 //! What reaches the loop, and what it hands out.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::mpsc::Sender;
 
 use windlass_core::run::{Answer, Effect, EffectId, OpenGate, Refused, Report, Run, Wish};
+use windlass_journal::BlobId;
 
 use crate::books::Books;
 use crate::entry::{Entry, Note};
@@ -40,7 +42,42 @@ pub struct Paper {
     /// What to write down.
     pub notes: Vec<Note>,
     /// What the notes name by digest.
-    pub blobs: Vec<Vec<u8>>,
+    blobs: BTreeMap<String, Vec<u8>>,
+}
+
+impl Paper {
+    /// A note that names nothing.
+    pub fn of(note: Note) -> Self {
+        Paper { notes: vec![note], blobs: BTreeMap::new() }
+    }
+
+    /// Keeps what a note is about to name, and says what it is called. There is no other way to a digest for a note, so
+    /// none goes without what it names.
+    #[must_use = "a note names it"]
+    pub fn keep(&mut self, bytes: impl Into<Vec<u8>>) -> String {
+        let bytes = bytes.into();
+        let digest = BlobId::of(&bytes).to_string();
+        self.blobs.insert(digest.clone(), bytes);
+        digest
+    }
+
+    /// Adds a paper of the session's, with what it holds.
+    pub fn page(&mut self, effect: EffectId, path: String, bytes: impl Into<Vec<u8>>) {
+        let holds = Some(self.keep(bytes));
+        self.notes.push(Note::Paper { effect, path, holds });
+    }
+
+    /// What notes name and neither this nor the journal has.
+    pub(crate) fn missing(&self, has: impl Fn(BlobId) -> bool) -> Vec<&str> {
+        let names = self.notes.iter().flat_map(Note::names);
+        let has = |digest: &str| digest.parse().is_ok_and(&has);
+        names.filter(|digest| !self.blobs.contains_key(*digest) && !has(digest)).collect()
+    }
+
+    /// The notes, and what they name.
+    pub(crate) fn parts(self) -> (Vec<Note>, impl Iterator<Item = Vec<u8>>) {
+        (self.notes, self.blobs.into_values())
+    }
 }
 
 /// How an effect ended.
@@ -106,8 +143,13 @@ troubles!(
     windlass_process::ReadError,
     windlass_process::SpawnError,
     windlass_repo::RepoError,
-    windlass_sources::SourceError,
 );
+
+impl From<windlass_sources::SourceError> for Trouble {
+    fn from(error: windlass_sources::SourceError) -> Self {
+        Trouble::new(error.to_string()).next(error.next_step())
+    }
+}
 
 /// Who does what is wanted.
 pub trait Hands {
@@ -147,4 +189,27 @@ pub enum Patience {
     Wait,
     /// Nobody is there: leave it for later.
     Leave,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_to_do_about_a_source_survives() {
+        let trouble: Trouble = windlass_sources::SourceError::bad("tasks.toml", "it is odd").into();
+        assert_eq!(trouble.next_step(), Some("mend tasks.toml"));
+    }
+
+    #[test]
+    fn a_note_that_names_what_nobody_kept_is_noticed() {
+        let mut paper = Paper::default();
+        paper.page(EffectId(1), "plan.md".into(), "a plan");
+        assert_eq!(paper.missing(|_| false), [""; 0]);
+        let elsewhere = BlobId::of(b"of earlier");
+        let (effect, path) = (EffectId(2), "old.md".to_owned());
+        paper.notes.push(Note::Paper { effect, path, holds: Some(elsewhere.to_string()) });
+        assert_eq!(paper.missing(|_| false), [elsewhere.to_string()]);
+        assert_eq!(paper.missing(|id| id == elsewhere), [""; 0], "the journal has it");
+    }
 }

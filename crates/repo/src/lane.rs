@@ -44,7 +44,7 @@ pub struct Lane {
     /// The commit that its change is a change of.
     pub base: Oid,
     /// Whether it was put right for the unit just now, so that nobody has been in it yet.
-    pub fresh: bool,
+    pub untouched: bool,
 }
 
 /// A lane of the pool, as its record has it.
@@ -214,7 +214,7 @@ impl Store {
         known: Option<Subject>,
     ) -> Result<Lane, RepoError> {
         let subject = self.unchanged(base)?;
-        let lane = Lane { fresh: true, ..self.lane(number, &owner, base) };
+        let lane = Lane { untouched: true, ..self.lane(number, &owner, base) };
         let record = Record {
             owner: Some(owner.clone()),
             base: base.clone(),
@@ -249,7 +249,7 @@ impl Store {
             unit: owner.unit.clone(),
             work: self.lane_work(number).dir,
             base: base.clone(),
-            fresh: false,
+            untouched: false,
         }
     }
 

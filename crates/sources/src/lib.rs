@@ -76,5 +76,52 @@ pub enum SourceError {
         path: PathBuf,
         /// What is wrong.
         what: String,
+        /// What to do about it, if it is not to mend the file.
+        next: Option<String>,
     },
+}
+
+impl SourceError {
+    /// A file that is not what it should be, and is to be mended.
+    pub fn bad(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
+        SourceError::Bad { path: path.into(), what: what.into(), next: None }
+    }
+
+    /// With something else to do about it than to mend the file.
+    #[must_use]
+    pub fn or_else(self, step: impl Into<String>) -> Self {
+        match self {
+            SourceError::Bad { path, what, .. } => {
+                SourceError::Bad { path, what, next: Some(step.into()) }
+            }
+            other => other,
+        }
+    }
+
+    /// What to do about it.
+    pub fn next_step(&self) -> String {
+        match self {
+            SourceError::Unreadable { path, .. } => format!("make {} readable", path.display()),
+            SourceError::Bad { next: Some(step), .. } => step.clone(),
+            SourceError::Bad { path, .. } => format!("mend {}", path.display()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_error_says_what_to_do_next() {
+        let source = std::io::ErrorKind::PermissionDenied.into();
+        let unreadable = SourceError::Unreadable { path: "a.toml".into(), source };
+        assert_eq!(unreadable.next_step(), "make a.toml readable");
+        let bad = SourceError::bad("a.toml", "it is odd");
+        assert_eq!(
+            (bad.to_string().as_str(), bad.next_step().as_str()),
+            ("a.toml: it is odd", "mend a.toml")
+        );
+        assert_eq!(bad.or_else("split it").next_step(), "split it");
+    }
 }

@@ -63,25 +63,37 @@ impl Reader for Tasks {
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
             Err(source) => return Err(SourceError::Unreadable { path, source }),
         };
-        let file: File = toml::from_str(&text)
-            .map_err(|error| SourceError::Bad { path, what: error.to_string() })?;
-        let tasks: Vec<Item> = file.task.into_iter().map(item).collect();
+        let file: File =
+            toml::from_str(&text).map_err(|error| SourceError::bad(path, error.to_string()))?;
+        let mut remarks = Vec::new();
+        let tasks: Vec<Item> = file.task.into_iter().map(|task| item(task, &mut remarks)).collect();
         let verdict = if tasks.is_empty() { "empty" } else { "found" };
         let lists = BTreeMap::from([("tasks".to_owned(), tasks)]);
-        Ok(Reading { verdict: verdict.to_owned(), lists, ..Reading::default() })
+        Ok(Reading { verdict: verdict.to_owned(), lists, remarks, ..Reading::default() })
     }
 }
 
-fn item(task: Task) -> Item {
+fn item(task: Task, remarks: &mut Vec<String>) -> Item {
     let all = |texts: Vec<String>| texts.into_iter().map(Arc::from).collect();
-    let facts = task.facts.into_iter().filter_map(|(name, value)| Some((name, fact(value)?)));
+    let mut facts = BTreeMap::new();
+    for (name, value) in task.facts {
+        match fact(value) {
+            Some(value) => {
+                facts.insert(name, value);
+            }
+            None => remarks.push(format!(
+                "`tasks[{}].{name}` is left out: a fact is true or false, a whole number, a text or a list of texts",
+                task.id
+            )),
+        }
+    }
     Item {
         title: task.title.unwrap_or_else(|| task.id.clone()).into(),
         id: task.id.into(),
         depends: all(task.depends),
         files: all(task.files),
         rank: task.rank,
-        facts: facts.collect(),
+        facts,
     }
 }
 
@@ -122,6 +134,14 @@ mod tests {
         assert_eq!(tasks[0].facts["level"], Value::text("low"));
         assert_eq!(tasks[0].facts["weight"], Value::Number(3));
         assert_eq!((&*tasks[1].title, tasks[1].rank, &*tasks[1].depends[0]), ("Second", -2, "a"));
+    }
+
+    #[test]
+    fn what_is_no_fact_is_left_out_and_said() {
+        let reading = read(Some("[[task]]\nid='a'\nweight=1.5\nlevel='low'")).unwrap();
+        assert_eq!(reading.lists["tasks"][0].facts.len(), 1);
+        assert!(reading.remarks[0].starts_with("`tasks[a].weight` is left out: "));
+        assert_eq!(reading.remarks.len(), 1);
     }
 
     #[test]

@@ -252,6 +252,13 @@ said_by_rooms! {
     windlass_process::ledger::LedgerError, of_the_world;
 }
 
+impl From<windlass_sources::SourceError> for Error {
+    fn from(error: windlass_sources::SourceError) -> Self {
+        let (said, next) = (error.to_string(), error.next_step());
+        Error::here(said.as_str()).of_the_world(&said).hint(next).because(error)
+    }
+}
+
 impl From<windlass_engine::EngineError> for Error {
     fn from(error: windlass_engine::EngineError) -> Self {
         let next = match &error {

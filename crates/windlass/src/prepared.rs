@@ -41,7 +41,7 @@ pub struct Prepared {
     pub base: Oid,
     /// Who commits are by.
     pub author: Person,
-    agents: BTreeMap<String, Arc<dyn Agent>>,
+    agents: Agents,
     roles: Roles,
     skills: Skills,
     checks: Checks,
@@ -50,13 +50,24 @@ pub struct Prepared {
     pub isolation: Isolation,
 }
 
+/// Agents by name.
+type Agents = BTreeMap<String, Arc<dyn Agent>>;
+
 impl Held {
     /// Reads the configuration of the base commit and gets everything ready that a run needs.
     pub fn prepare(&self, target: Option<&str>) -> Result<Prepared, Error> {
+        match self.looked_over(target)? {
+            (_, Some(missing)) => Err(self.explained(missing)),
+            (prepared, None) => Ok(prepared),
+        }
+    }
+
+    /// The same as far as it goes without the agents that are missing, and what is wrong with the first of them.
+    pub fn looked_over(&self, target: Option<&str>) -> Result<(Prepared, Option<Error>), Error> {
         self.made_ready(target).map_err(|cause| self.explained(cause))
     }
 
-    fn made_ready(&self, target: Option<&str>) -> Result<Prepared, Error> {
+    fn made_ready(&self, target: Option<&str>) -> Result<(Prepared, Option<Error>), Error> {
         // The configuration names the files that lanes need, so it is read with a store that knows of none.
         let looking = Store::open(self.repository.clone(), &self.dir, Settings::default())?;
         looking.recover()?;
@@ -86,9 +97,10 @@ impl Held {
         let name = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let extras = config.lanes.copy.iter().map(PathBuf::from).collect();
         let settings = Settings { extras, ..Settings::default() };
-        Ok(Prepared {
+        let (agents, missing) = self.agents(&config)?;
+        let prepared = Prepared {
             store: Store::open(self.repository.clone(), &self.dir, settings)?,
-            agents: self.agents(&config)?,
+            agents,
             isolation: isolation(&config, &self.repository, &self.dir, &self.spawner)?,
             identity: format!("{name} ({})", checks.language),
             author: self.repository.identity()?,
@@ -98,26 +110,32 @@ impl Held {
             roles,
             skills,
             checks,
-        })
+        };
+        Ok((prepared, missing))
     }
 
-    fn agents(&self, config: &Config) -> Result<BTreeMap<String, Arc<dyn Agent>>, Error> {
+    /// The agents that are there, and what is wrong with the first that is not.
+    fn agents(&self, config: &Config) -> Result<(Agents, Option<Error>), Error> {
         let windlass = std::env::current_exe().map_err(Error::output)?;
         let here = Here { top: self.repository.top(), windlass: &windlass, which };
-        let mut agents = BTreeMap::new();
+        let (mut agents, mut first) = (BTreeMap::new(), None);
         for (name, settings) in &config.agents {
-            let agent = settings.agent(&here).map_err(|missing| match missing {
-                Missing::Program { program } => Error::here(format!(
+            let missing = match settings.agent(&here) {
+                Ok(agent) => {
+                    agents.insert(name.clone(), agent);
+                    continue;
+                }
+                Err(Missing::Program { program }) => Error::here(format!(
                     "`{program}`, the agent `{name}`, is not installed"
                 ))
                 .hint(format!(
                     "install it, or change `[agents.{name}]` in windlass.toml and commit that"
                 )),
-                Missing::File { path, source } => Error::unreadable(&path, source),
-            })?;
-            agents.insert(name.clone(), agent);
+                Err(Missing::File { path, source }) => Error::unreadable(&path, source),
+            };
+            first.get_or_insert(missing);
         }
-        Ok(agents)
+        Ok((agents, first))
     }
 
     /// What is never written down: what agents are handed, and what lanes get.
@@ -192,10 +210,11 @@ impl Prepared {
         absent.map(String::as_str).collect()
     }
 
-    /// The checks that there are, in words.
+    /// The checks that there are, each with its command.
     pub fn checks(&self) -> String {
-        let names: Vec<&str> = self.checks.commands.keys().map(String::as_str).collect();
-        if names.is_empty() { "none: everything is skipped".to_owned() } else { names.join(", ") }
+        let all = self.checks.commands.iter().map(|(name, command)| format!("{name} ({command})"));
+        let all: Vec<String> = all.collect();
+        if all.is_empty() { "none: everything is skipped".to_owned() } else { all.join(", ") }
     }
 
     /// What somebody named and nobody will ever look at: slips of the pen in the configuration, checks that no stage

@@ -35,7 +35,7 @@ pub use self::live::Live;
 pub use self::mermaid::mermaid;
 pub use self::show::workflow;
 pub use self::simulating::Progress;
-pub use self::telling::Teller;
+pub use self::telling::{Teller, because_of};
 pub use self::text::clean;
 pub use self::totals::{Sum, sum, sum_json};
 pub use self::walk::{Walk, walk, walk_json};

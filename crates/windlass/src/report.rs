@@ -11,7 +11,7 @@ use windlass_journal::{Journal, RunId};
 
 use crate::error::Error;
 use crate::face::{standing, status_word};
-use crate::render::Teller;
+use crate::render::{Teller, because_of};
 use crate::replay::replay;
 
 /// A report.
@@ -41,6 +41,8 @@ pub struct Unit {
     pub id: String,
     pub title: String,
     pub status: String,
+    /// The unit that it depends on and that was not done, for a blocked one.
+    pub because: Option<String>,
     pub cost_usd: f64,
     pub commits: Vec<String>,
     pub invocations: Vec<Invocation>,
@@ -95,6 +97,7 @@ impl Report {
                 id: unit.id.to_string(),
                 title: unit.title.to_string(),
                 status: status_word(unit.status).to_owned(),
+                because: unit.because.map(|unit| unit.to_string()),
                 cost_usd: unit.purse.settled.cost_micros as f64 / 1e6,
                 ..Unit::default()
             });
@@ -148,7 +151,7 @@ impl Report {
                 "| {}: {} | {} | {} | {} | {:.2} |",
                 plain(&unit.id),
                 plain(&unit.title),
-                plain(&unit.status),
+                plain(&unit.stands()),
                 commits.join(" "),
                 unit.invocations.len(),
                 unit.cost_usd
@@ -161,7 +164,8 @@ impl Report {
             writeln!(text, "\n**Waits to be taken:** `{}`", waiting.replace('`', "'"))?;
         }
         for unit in &self.units {
-            writeln!(text, "\n## {}: {} ({})\n", plain(&unit.id), plain(&unit.title), unit.status)?;
+            let stands = plain(&unit.stands());
+            writeln!(text, "\n## {}: {} ({stands})\n", plain(&unit.id), plain(&unit.title))?;
             unit.write(text)?;
         }
         if !self.itself.is_empty() {
@@ -207,6 +211,10 @@ th,td{border-bottom:1px solid #ccc;padding:.3rem .6rem;text-align:left}code{back
 @media(prefers-color-scheme:dark){body{color:#ddd;background:#161616}code{background:#2a2a2a}th,td{border-color:#444}}";
 
 impl Unit {
+    fn stands(&self) -> String {
+        format!("{}{}", self.status, because_of(self.because.as_deref()))
+    }
+
     fn is_empty(&self) -> bool {
         self.invocations.is_empty() && self.checks.is_empty() && self.told.is_empty()
     }
@@ -306,7 +314,7 @@ impl Telling {
         match note {
             Note::TakenUp { target, .. } => report.branch.clone_from(target),
             Note::Answered(it) => {
-                let said = it.stdout.parse().ok().and_then(|id| journal.get(id).ok());
+                let said = it.said().parse().ok().and_then(|id| journal.get(id).ok());
                 let said = said.unwrap_or_default();
                 let said = String::from_utf8_lossy(&said);
                 report.unit(it.asked.unit.as_deref()).invocations.push(Invocation {

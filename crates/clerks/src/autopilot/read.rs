@@ -10,34 +10,41 @@ use windlass_sources::autopilot::{BadState, State};
 use windlass_sources::handoff::Handoff;
 use windlass_sources::plan::Plan;
 use windlass_sources::roadmap::{Roadmap, Status};
-use windlass_sources::spec::Spec;
+use windlass_sources::spec::{BadSpec, Spec};
 use windlass_sources::{Reading, SourceError, slug};
 
 use super::{Autopilot, MARK, PLANS, stage};
-use crate::memory::{failures, learnings};
+use crate::memory::{Files, failures, learnings};
 
 /// What it can read.
 pub const READS: [&str; 6] =
     ["autopilot-session", "spec", "roadmap", "working-context", "session-summary", "phase-plan"];
 
 /// A spec is no longer than this.
-const SPEC_BYTES_MAX: usize = 1 << 20;
+const SPEC_BYTES_MAX: u64 = 1 << 20;
 
-/// A spec's phases.
+/// A spec and its text, if it is there: the one way to read one, before a session begins and while it goes on.
 ///
 /// # Errors
 ///
-/// When it cannot be used, and why.
-pub fn spec(path: &str, text: &str) -> Result<Spec, SourceError> {
-    let bad = |what: String| SourceError::Bad { path: path.into(), what };
-    if text.len() > SPEC_BYTES_MAX {
-        let (have, max) = (text.len() >> 10, SPEC_BYTES_MAX >> 10);
-        return Err(bad(format!("it has {have} KB, and {max} are the most: split it")));
-    }
+/// When it cannot be used, why, and what to do about it.
+pub fn spec(files: &Files, path: &str) -> Result<Option<(Spec, String)>, SourceError> {
+    spec_by(files, path, Spec::parse)
+}
+
+/// The same for phases in an order that is to be, or not to be, that of their numbers.
+fn spec_by(
+    files: &Files,
+    path: &str,
+    parse: fn(&str) -> Result<Spec, BadSpec>,
+) -> Result<Option<(Spec, String)>, SourceError> {
+    let Some(text) = files.short(path, SPEC_BYTES_MAX)? else { return Ok(None) };
     if text.contains('\0') || text.contains('\u{fffd}') {
-        return Err(bad("it is no text: save it as UTF-8".to_owned()));
+        let bad = SourceError::bad(path, "it is no text");
+        return Err(bad.or_else(format!("save {path} as UTF-8")));
     }
-    Spec::parse(text).map_err(|flaw| bad(flaw.to_string()))
+    let spec = parse(&text).map_err(|flaw| SourceError::bad(path, flaw.to_string()))?;
+    Ok(Some((spec, text)))
 }
 
 impl Autopilot {
@@ -57,14 +64,11 @@ impl Autopilot {
 
     /// A file of the checkout.
     fn file(&self, path: &str) -> Result<Option<String>, SourceError> {
-        self.files
-            .text(path)
-            .map_err(|trouble| SourceError::Bad { path: path.into(), what: trouble.to_string() })
+        self.files.text(path)
     }
 
     fn spec_phases(&self) -> Result<Reading, SourceError> {
-        let Some(text) = self.file(&self.spec)? else { return Ok(came("missing")) };
-        let spec = spec(&self.spec, &text)?;
+        let Some((spec, text)) = spec(&self.files, &self.spec)? else { return Ok(came("missing")) };
         let phases: Vec<Item> = spec
             .phases
             .iter()
@@ -78,11 +82,8 @@ impl Autopilot {
 
     /// The phases in a new order. Each keeps the number it has; it is known by its name.
     fn reordered(&self) -> Result<Reading, SourceError> {
-        let Some(text) = self.file(&self.spec)? else { return Ok(came("missing")) };
-        let spec = Spec::in_any_order(&text).map_err(|flaw| SourceError::Bad {
-            path: self.spec.clone().into(),
-            what: flaw.to_string(),
-        })?;
+        let read = spec_by(&self.files, &self.spec, Spec::in_any_order)?;
+        let Some((spec, text)) = read else { return Ok(came("missing")) };
         let session = self.session();
         let numbers = session.phases.iter().filter_map(|phase| phase.number.parse::<u32>().ok());
         let mut next = numbers.max().unwrap_or(0);
@@ -122,16 +123,13 @@ impl Autopilot {
         let state = match State::read(&text, &self.starting_commit) {
             Ok(state) => state,
             Err(BadState::Newer { found }) => {
-                let what =
-                    format!("its schema {found} is newer than this Windlass: update Windlass");
-                return Err(SourceError::Bad { path: path.into(), what });
+                let what = format!("its schema {found} is newer than this Windlass");
+                return Err(SourceError::bad(path, what).or_else("update Windlass"));
             }
             Err(flaw) => {
                 let aside = lock(&self.projection).set_aside(&path, &text);
-                let aside = aside.map_err(|trouble| SourceError::Bad {
-                    path: path.clone().into(),
-                    what: trouble.to_string(),
-                })?;
+                let aside =
+                    aside.map_err(|trouble| SourceError::bad(&path, trouble.to_string()))?;
                 let mut reading = came("corrupt");
                 reading.remarks.push(format!("{path}: {flaw}; it is kept as {aside}"));
                 return Ok(reading);

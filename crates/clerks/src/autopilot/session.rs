@@ -219,7 +219,7 @@ impl Session {
                 self.papers.remove(path);
             }
             Note::Answered(it) => {
-                let said = blob(&it.stdout).unwrap_or_default();
+                let said = blob(it.said()).unwrap_or_default();
                 self.said(&it.asked, &it.came, &String::from_utf8_lossy(&said));
             }
             Note::Checked { unit: Some(unit), name, came: Check::Fail, output, .. } => {
@@ -649,4 +649,42 @@ fn telling_line(printed: &str) -> String {
     };
     let line = lines().rfind(speaks).or_else(|| lines().next_back());
     windlass_agents::one_line(line.unwrap_or("it printed nothing"))
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_engine::entry::Answered;
+
+    use super::*;
+
+    #[test]
+    fn what_a_role_said_is_its_text_where_it_has_one_and_not_the_stream() {
+        let mut session = Session::new(false);
+        let blob = |digest: &str| Some(format!("{digest} made it work.").into_bytes());
+        for text in [None, Some("text".to_owned())] {
+            let asked = Invocation {
+                effect: EffectId(1),
+                unit: None,
+                task: None,
+                stage: stage::FINAL_FIX.to_owned(),
+                role: "worker".to_owned(),
+                agent: "somebody".to_owned(),
+                attempt: 1,
+                prompt: "prompt".to_owned(),
+            };
+            let answered = Answered {
+                asked,
+                came: "done".to_owned(),
+                ended: "exited with 0".to_owned(),
+                stdout: "stream".to_owned(),
+                stderr: "errors".to_owned(),
+                text,
+                remarks: Vec::new(),
+                commit: None,
+                files: Vec::new(),
+            };
+            session.note(&Note::Answered(answered), &blob);
+        }
+        assert_eq!(session.final_fixes, ["done: stream made it work.", "done: text made it work."]);
+    }
 }

@@ -5,10 +5,12 @@ pub mod failures;
 pub mod learnings;
 pub mod summary;
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use windlass_engine::message::Trouble;
 use windlass_process::beneath::{Links, Root};
+use windlass_sources::SourceError;
 
 /// Files of a project, in a person's checkout. Nothing outside of it is touched, wherever links lead.
 #[derive(Clone, Debug)]
@@ -35,12 +37,36 @@ impl Files {
     /// # Errors
     ///
     /// When it is there and cannot be read.
-    pub fn text(&self, path: &str) -> Result<Option<String>, Trouble> {
-        match self.open()?.read(path, BYTES_MAX) {
-            Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
-            Err(error) if error.is_not_found() => Ok(None),
-            Err(error) => Err(Trouble::new(error.to_string())),
+    pub fn text(&self, path: &str) -> Result<Option<String>, SourceError> {
+        self.short(path, BYTES_MAX)
+    }
+
+    /// The text of a file that is no longer than this, if it is there. How long it is is asked before it is read.
+    ///
+    /// # Errors
+    ///
+    /// When it is there and is longer, or cannot be read.
+    pub fn short(&self, path: &str, bytes_max: u64) -> Result<Option<String>, SourceError> {
+        let bad = |what: String| SourceError::bad(path, what);
+        let root = self.open().map_err(|trouble| bad(trouble.to_string()))?;
+        let file = match root.file(path) {
+            Ok(file) => file,
+            Err(error) if error.is_not_found() => return Ok(None),
+            Err(error) => return Err(bad(error.to_string())),
+        };
+        let unreadable = |source| SourceError::Unreadable { path: path.into(), source };
+        let length = file.metadata().map_err(unreadable)?.len();
+        if length > bytes_max {
+            let what = format!(
+                "it has {} KB, and {} are the most",
+                length.div_ceil(1024),
+                bytes_max >> 10
+            );
+            return Err(bad(what).or_else(format!("split {path}")));
         }
+        let mut bytes = Vec::new();
+        file.take(bytes_max).read_to_end(&mut bytes).map_err(unreadable)?;
+        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
     }
 
     /// Writes a file, in one step.
@@ -110,6 +136,17 @@ mod tests {
         assert!(files.append("a/b.md", "Things", "- two").unwrap());
         assert_eq!(files.text("a/b.md").unwrap().unwrap(), "# Things\n\n- one\n\n- two\n");
         assert_eq!(files.text("a/c.md").unwrap(), None);
+    }
+
+    #[test]
+    fn a_file_that_is_too_long_is_refused_with_what_to_do() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("long.md"), "x".repeat(3 << 10)).unwrap();
+        let files = Files::of(dir.path());
+        assert_eq!(files.short("long.md", 3 << 10).unwrap().unwrap().len(), 3 << 10);
+        let error = files.short("long.md", 2 << 10).unwrap_err();
+        assert_eq!(error.to_string(), "long.md: it has 3 KB, and 2 are the most");
+        assert_eq!(error.next_step(), "split long.md");
     }
 
     #[test]

@@ -88,9 +88,8 @@ impl Run {
                 self.queue(*frame);
             }
             Event::UnitWoken { unit } => self.wake(*unit),
-            Event::UnitSettled { unit, how, .. } => {
-                self.abandon_unit(*unit);
-                self.settle_unit(*unit, *how);
+            Event::UnitSettled { unit, how, because, .. } => {
+                self.settle_otherwise(*unit, *how, *because);
             }
             Event::Passed { frame, stage } => match self.flow.stage(*stage).next {
                 Some(next) => self.enter(*frame, next),

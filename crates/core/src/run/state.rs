@@ -239,6 +239,9 @@ pub(super) struct Unit {
     pub dependents: Vec<UnitIx>,
     pub rank: i64,
     pub status: UnitStatus,
+    /// The unit that it depends on and that was not done, for a blocked one.
+    #[serde(default)]
+    pub because: Option<UnitIx>,
     /// Its own frame, from its start until its `between` is over.
     pub frame: Option<FrameId>,
     /// The frame in control: its own or a child's.

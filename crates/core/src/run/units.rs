@@ -102,6 +102,7 @@ impl Run {
                 dependents: Vec::new(),
                 rank: item.rank,
                 status: UnitStatus::Pending,
+                because: None,
                 frame: None,
                 leaf: None,
                 lane: None,
@@ -240,6 +241,15 @@ impl Run {
             } else {
                 self.drop_unit_frame(ix);
             }
+        }
+    }
+
+    /// A unit settles other than by its own last move, perhaps because of another.
+    pub(super) fn settle_otherwise(&mut self, ix: UnitIx, how: Settled, because: Option<UnitIx>) {
+        self.abandon_unit(ix);
+        self.settle_unit(ix, how);
+        if let Some(unit) = self.unit_mut(ix) {
+            unit.because = because;
         }
     }
 

@@ -76,6 +76,8 @@ pub struct UnitView {
     pub title: Arc<str>,
     /// Where it stands.
     pub status: UnitStatus,
+    /// The unit that it depends on and that was not done, for a blocked one.
+    pub because: Option<Arc<str>>,
     /// The stage that it, or its child, is at.
     pub stage: Option<StageIx>,
     /// Its lane.
@@ -242,10 +244,12 @@ impl Run {
             UnitStatus::Pending => UnitStatus::Pending,
             UnitStatus::Started => UnitStatus::Started,
         };
+        let id = |of: Option<UnitIx>| Some(self.unit(of?)?.item.id.clone());
         Some(UnitView {
             id: unit.item.id.clone(),
             title: unit.item.title.clone(),
             status,
+            because: id(unit.because),
             stage: leaf.and_then(|frame| match frame.position {
                 Position::Entering(stage) | Position::Held(stage) => Some(stage),
                 Position::Pending
@@ -256,10 +260,7 @@ impl Run {
                 | Position::Closed => frame.stage,
             }),
             lane: unit.lane,
-            origin: unit
-                .origin
-                .and_then(|origin| self.unit(origin))
-                .map(|origin| origin.item.id.clone()),
+            origin: id(unit.origin),
             generation: unit.generation,
             landed: unit.landed,
             purse: unit.purse,

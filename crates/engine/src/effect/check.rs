@@ -6,7 +6,6 @@
 use std::time::Duration;
 
 use windlass_core::run::Item;
-use windlass_journal::BlobId;
 use windlass_process::{Command, Ending, Env, Finished, Limits, Output};
 use windlass_repo::Oid;
 
@@ -162,14 +161,14 @@ impl Checks<'_> {
             _ => Check::Fail,
         };
         let output = self.printed(&finished)?;
+        let output = self.paper.keep(output);
         self.paper.notes.push(Note::BaseChecked {
             name: name.to_owned(),
             base: base.to_string(),
             command: command.to_owned(),
             came,
-            output: BlobId::of(&output).to_string(),
+            output,
         });
-        self.paper.blobs.push(output);
         let mut on_base = lock(&self.shop.on_base);
         on_base.entry(base.to_string()).or_default().insert(name.to_owned(), came);
         Ok(Ok(came))
@@ -222,6 +221,7 @@ impl Checks<'_> {
     }
 
     fn note(&mut self, name: &str, command: Option<&str>, came: Check, output: Option<Vec<u8>>) {
+        let output = output.map(|output| self.paper.keep(output));
         self.paper.notes.push(Note::Checked {
             effect: self.job.id,
             unit: self.job.unit_owned(),
@@ -229,9 +229,8 @@ impl Checks<'_> {
             tree: self.tree.to_owned(),
             command: command.map(str::to_owned),
             came,
-            output: output.as_ref().map(|output| BlobId::of(output).to_string()),
+            output,
         });
-        self.paper.blobs.extend(output);
     }
 
     /// Both streams, one after the other.

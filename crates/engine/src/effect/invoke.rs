@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use windlass_agents::{Agent, Answer, Ask, Came, Fate, Heard, Program};
+use windlass_agents::{Agent, Ask, Came, Fate, Program};
 use windlass_core::lang::Reporter;
 use windlass_core::run::{Report, Usage};
 use windlass_core::workflow::Mishap;
-use windlass_journal::BlobId;
 use windlass_process::{Command, Ending, Env, Finished, Limits, Output, Stdin, View};
 use windlass_repo::{Lane, Snapshot};
 
+use super::heard::{HeardOf, Printed};
 use super::kept::Kept;
 use super::{Job, Outcome, barred, marked, subject};
 use crate::clerk::Said;
@@ -71,8 +71,10 @@ pub(super) fn invoke(
     let brief = visit.brief();
     let text = shop.setup.mask.text(&prompt::prompt(&brief, &visit.task()));
     // That the agent is wanted, and what it may cost, is on record already; what it is asked goes there meanwhile.
-    let asked = Note::Asked(visit.asked(agent_name, &text));
-    shop.post(Paper { notes: vec![asked], blobs: vec![text.clone().into_bytes()] });
+    let mut paper = Paper::default();
+    let prompt = paper.keep(text.clone());
+    paper.notes.push(Note::Asked(visit.asked(agent_name, prompt)));
+    shop.post(paper);
     let heard = match visit.hear(&*agent, &brief, &text)? {
         Ok(heard) => heard,
         Err(stopped) => return Ok(Err(stopped)),
@@ -101,38 +103,6 @@ struct Visit<'a> {
     writes: Vec<(String, String)>,
     /// The objects that the lane's repository borrows.
     objects: PathBuf,
-}
-
-/// What an agent said.
-pub(super) struct HeardOf {
-    pub answer: Answer,
-    pub ended: String,
-    pub stdout: Vec<u8>,
-    pub stderr: Vec<u8>,
-}
-
-impl HeardOf {
-    /// The second answer counts, and both cost.
-    fn repaired(self, again: HeardOf) -> HeardOf {
-        let mut answer = again.answer;
-        answer.usage = plus(self.answer.usage, answer.usage);
-        answer
-            .remarks
-            .insert(0, "it had to be asked again for an answer that could be read".to_owned());
-        let mut stdout = self.stdout;
-        stdout.extend_from_slice(b"\n");
-        stdout.extend(again.stdout);
-        HeardOf { answer, ended: again.ended, stdout, stderr: again.stderr }
-    }
-}
-
-fn plus(one: Usage, other: Usage) -> Usage {
-    use windlass_core::run::Reported::{Known, Unknown};
-    let add = |one, other| match (one, other) {
-        (Known(one), Known(other)) => Known(one + other),
-        _ => Unknown,
-    };
-    Usage { cost: add(one.cost, other.cost), tokens: add(one.tokens, other.tokens) }
 }
 
 impl<'a> Visit<'a> {
@@ -164,8 +134,8 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Who is asked, and what.
-    fn asked(&self, agent: &str, prompt: &str) -> Invocation {
+    /// Who is asked, and what, by digest.
+    fn asked(&self, agent: &str, prompt: String) -> Invocation {
         Invocation {
             effect: self.job.id,
             unit: self.job.unit_owned(),
@@ -174,7 +144,7 @@ impl<'a> Visit<'a> {
             role: self.role.to_owned(),
             agent: agent.to_owned(),
             attempt: self.job.attempt,
-            prompt: BlobId::of(prompt.as_bytes()).to_string(),
+            prompt,
         }
     }
 
@@ -190,8 +160,7 @@ impl<'a> Visit<'a> {
             clear => return Ok(clear),
         };
         let why = heard.answer.remarks.join("; ");
-        let said = String::from_utf8_lossy(&heard.stdout).into_owned();
-        let again = self.ask(agent, &prompt::repair(brief, &said, &why))?;
+        let again = self.ask(agent, &prompt::repair(brief, &heard.said(), &why))?;
         Ok(again.map(|again| heard.repaired(again)))
     }
 
@@ -218,21 +187,15 @@ impl<'a> Visit<'a> {
             Err(stopped) => return Ok(Err(stopped)),
         };
         barred(&finished)?;
-        // Before it is read: what an answer says goes into the journal as well.
-        let mask = &self.shop.setup.mask;
-        let stdout = mask.bytes(finished.stdout.text()?);
-        let stderr = mask.bytes(finished.stderr.text()?);
-        let mut answer = agent.answer(&ask, &Heard { fate: fate(&finished), stdout: &stdout });
-        if let Came::Verdict(verdict) = &answer.came {
-            let text = &String::from_utf8_lossy(&stdout);
-            let (facts, lists) = (&mut answer.facts, &mut answer.lists);
-            let said = Said { attempt: self.job.attempt, text, facts, lists };
-            if let Some(why) = self.shop.clerk.examine(self.role, verdict, said) {
-                answer.came = Came::Mishap(Mishap::Unknown);
-                answer.remarks.push(why);
-            }
-        }
-        Ok(Ok(HeardOf { answer, ended: in_words(&finished), stdout, stderr }))
+        let printed = Printed {
+            fate: fate(&finished),
+            ended: in_words(&finished),
+            stdout: finished.stdout.text()?,
+            stderr: finished.stderr.text()?,
+        };
+        let clerk = &self.shop.clerk;
+        let examine = |verdict: &str, said: Said<'_>| clerk.examine(self.role, verdict, said);
+        Ok(Ok(HeardOf::of(agent, &ask, printed, &self.shop.setup.mask, examine)))
     }
 
     /// How an agent's program is started: in its lane, with quarters of its own, and nothing else.
@@ -291,7 +254,7 @@ impl<'a> Visit<'a> {
     /// and the lane goes back to what is on record.
     fn put_back(&self) -> Result<(), Trouble> {
         let held = self.job.held.as_ref().unwrap_or(&self.lane.base);
-        let as_it_should_be = self.lane.fresh && *held == self.lane.base;
+        let as_it_should_be = self.lane.untouched && *held == self.lane.base;
         if self.edits && !as_it_should_be {
             self.shop.store.rewind(self.lane, held, when(self.job.effect.since))?;
         }
@@ -331,16 +294,20 @@ impl<'a> Visit<'a> {
             files = changes.iter().map(|change| change.path.display().to_string()).collect();
         }
         let came = kept.came();
+        let mut paper = papers;
+        let filed = kept.file(&mut paper);
         let note = Note::Answered(Answered {
-            asked: self.asked(&kept.agent, &kept.prompt),
-            came: came.0.clone(),
-            ended: kept.ended.clone(),
-            stdout: BlobId::of(&kept.stdout).to_string(),
-            stderr: BlobId::of(&kept.stderr).to_string(),
+            asked: self.asked(&kept.agent, filed.prompt),
+            came: came.0,
+            ended: kept.ended,
+            stdout: filed.stdout,
+            stderr: filed.stderr,
+            text: filed.text,
             remarks,
             commit: Some(snapshot.commit.to_string()),
             files,
         });
+        paper.notes.push(note);
         let subject = if self.edits || self.job.effect.subject.is_none() {
             Some(subject(&snapshot.subject))
         } else {
@@ -354,9 +321,6 @@ impl<'a> Visit<'a> {
             subject,
             usage: kept.usage,
         };
-        let mut paper = papers;
-        paper.notes.push(note);
-        paper.blobs.extend([kept.prompt.into_bytes(), kept.stdout, kept.stderr]);
         Ok(Done { report, paper, desk: None })
     }
 
@@ -392,10 +356,7 @@ impl<'a> Visit<'a> {
         let mut paper = Paper::default();
         for (path, bytes) in &kept.papers {
             if known.get(path).is_none_or(|own| **own != **bytes) {
-                let holds = Some(BlobId::of(bytes).to_string());
-                let (effect, path) = (self.job.id, path.clone());
-                paper.notes.push(Note::Paper { effect, path, holds });
-                paper.blobs.push(bytes.clone());
+                paper.page(self.job.id, path.clone(), bytes.clone());
             }
         }
         paper
@@ -412,8 +373,8 @@ impl<'a> Visit<'a> {
             usage: Usage::UNKNOWN,
             ..self.job.verdict("")
         };
-        let notes = vec![Note::Lost { effect: self.job.id, kept }];
-        Ok(Ok(Done { report, paper: Paper { notes, blobs: Vec::new() }, desk: None }))
+        let paper = Paper::of(Note::Lost { effect: self.job.id, kept });
+        Ok(Ok(Done { report, paper, desk: None }))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::mem::take;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
@@ -12,8 +13,8 @@ use windlass_core::value::Value;
 use windlass_core::workflow::Mishap;
 use windlass_journal::BlobId;
 
-use super::invoke::HeardOf;
-use crate::message::Trouble;
+use super::heard::HeardOf;
+use crate::message::{Paper, Trouble};
 
 /// What was heard, on disk: complete before anybody acts on it, so that an agent whose answer is there is not paid
 /// twice.
@@ -31,11 +32,22 @@ pub(super) struct Kept {
     pub lists: BTreeMap<String, Vec<Item>>,
     pub usage: Usage,
     pub remarks: Vec<String>,
+    /// What others see of it, if that is not the stream as it is.
+    #[serde(default)]
+    pub text: Option<String>,
     pub ended: String,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
     /// The session's papers, by path.
     pub papers: BTreeMap<String, Vec<u8>>,
+}
+
+/// What was asked and what came back, by digest.
+pub(super) struct Filed {
+    pub prompt: String,
+    pub stdout: String,
+    pub stderr: String,
+    pub text: Option<String>,
 }
 
 impl Kept {
@@ -54,6 +66,7 @@ impl Kept {
             lists: heard.answer.lists,
             usage: heard.answer.usage,
             remarks: heard.answer.remarks,
+            text: heard.answer.text,
             ended: heard.ended,
             stdout: heard.stdout,
             stderr: heard.stderr,
@@ -69,6 +82,16 @@ impl Kept {
                 let mishap = mishap.unwrap_or(Mishap::Unknown);
                 (mishap.name().to_owned(), Ended::Mishap(mishap))
             }
+        }
+    }
+
+    /// Files what was asked and what came back with what goes on record.
+    pub fn file(&mut self, paper: &mut Paper) -> Filed {
+        Filed {
+            prompt: paper.keep(take(&mut self.prompt)),
+            stdout: paper.keep(take(&mut self.stdout)),
+            stderr: paper.keep(take(&mut self.stderr)),
+            text: self.text.take().map(|text| paper.keep(text)),
         }
     }
 
@@ -120,7 +143,23 @@ fn boot() -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::heard::tests::a_stream;
     use super::*;
+
+    #[test]
+    fn a_stream_goes_on_record_with_the_text_that_others_see() {
+        let dir = tempfile::tempdir().unwrap();
+        let heard = a_stream();
+        let (said, stream) = (heard.said().into_owned(), heard.stdout.clone());
+        let kept = Kept::of(heard, "somebody", "do it".into());
+        kept.write(&dir.path().join("0"), EffectId(1)).unwrap();
+        let mut paper = Paper::default();
+        let filed = Kept::find(dir.path(), EffectId(1)).unwrap().file(&mut paper);
+        let digest = |bytes: &[u8]| BlobId::of(bytes).to_string();
+        assert_ne!(said.as_bytes(), stream);
+        assert_eq!((filed.stdout, filed.text), (digest(&stream), Some(digest(said.as_bytes()))));
+        assert_eq!(paper.parts().1.filter(|blob| *blob == said.as_bytes()).count(), 1);
+    }
 
     fn kept(said: &str) -> Kept {
         Kept {
@@ -133,6 +172,7 @@ mod tests {
             lists: Default::default(),
             usage: Usage::NONE,
             remarks: Vec::new(),
+            text: None,
             ended: "exited with 0".into(),
             stdout: said.into(),
             stderr: Vec::new(),

@@ -23,7 +23,7 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
         let (effect, unit) = (job.id, job.unit_owned());
         let (waits, why) = waiting.unzip();
         let note = Note::Landed { effect, unit, commit: commit.to_string(), branch, waits, why };
-        job.done("landed", Paper { notes: vec![note], blobs: Vec::new() })
+        job.done("landed", Paper::of(note))
     };
     if job.cancelled {
         // What has landed cannot be taken back, and what has not does not any more.
@@ -87,8 +87,7 @@ fn request(shop: &Shop, job: &Job, how: Land, base: &Oid, tree: &str) -> Result<
 
 /// What a person should know about a landing that is none.
 fn said(job: &Job, text: String) -> Paper {
-    let note = Note::Told { effect: job.id, name: "land".to_owned(), text };
-    Paper { notes: vec![note], blobs: Vec::new() }
+    Paper::of(Note::Told { effect: job.id, name: "land".to_owned(), text })
 }
 
 /// What the landing came to is on record before the lane is touched.
@@ -99,7 +98,7 @@ fn turned_away(shop: &Shop, job: &Job, came: &str, tip: &Oid) -> Outcome {
         came: came.to_owned(),
         tip: tip.to_string(),
     };
-    match shop.write_down(Paper { notes: vec![note], blobs: Vec::new() }) {
+    match shop.write_down(Paper::of(note)) {
         Ok(()) => rebuilt(shop, job, came, tip).map(Ok),
         Err(stopped) => Ok(Err(stopped)),
     }
@@ -112,10 +111,9 @@ fn rebuilt(shop: &Shop, job: &Job, word: &str, tip: &Oid) -> Result<Done, Troubl
     let rebuilt = shop.store.rebase(&lane, tip, at)?;
     let snapshot = shop.store.snapshot(&lane, &format!("{} {}", job.effect.name, job.id.0), at)?;
     let unit = || job.unit_owned();
-    let mut notes = vec![
-        Note::Based { unit: unit(), base: tip.to_string() },
-        Note::Saved { effect: job.id, unit: unit(), commit: snapshot.commit.to_string() },
-    ];
+    let mut paper = Paper::of(Note::Based { unit: unit(), base: tip.to_string() });
+    let commit = snapshot.commit.to_string();
+    paper.notes.push(Note::Saved { effect: job.id, unit: unit(), commit });
     if word == "conflict" {
         // Looked for where they are: the one who rebuilt it may have been cut off before this was on record.
         let changed = shop.store.changes(tip, &snapshot.commit)?.into_iter();
@@ -124,9 +122,9 @@ fn rebuilt(shop: &Shop, job: &Job, word: &str, tip: &Oid) -> Result<Done, Troubl
         // Not every conflict leaves marks: one side may have deleted what the other changed.
         let others = rebuilt.conflicts.iter().map(|it| it.path.display().to_string());
         files.extend(others.filter(|it| !files.contains(it)).collect::<Vec<_>>());
-        notes.push(Note::Conflicted { unit: unit(), files });
+        paper.notes.push(Note::Conflicted { unit: unit(), files });
     }
-    let mut done = job.done(word, Paper { notes, blobs: Vec::new() });
+    let mut done = job.done(word, paper);
     done.report.subject = Some(subject(&rebuilt.subject));
     Ok(done)
 }

@@ -5,6 +5,7 @@
 //! with a message instead of being charged to anybody.
 
 mod check;
+mod heard;
 mod invoke;
 mod kept;
 mod land;
@@ -152,9 +153,8 @@ impl InLane {
 /// A unit begins where the target branch is by then, and that is written down before anything is built on it.
 fn based(shop: &Shop, job: &Job) -> Result<Result<Oid, Stopped>, Trouble> {
     let tip = shop.store.beginning(&shop.run, &shop.setup.target)?;
-    let notes = vec![Note::Based { unit: job.unit_owned(), base: tip.to_string() }];
-    let written = shop.write_down(Paper { notes, blobs: Vec::new() });
-    Ok(written.map(|()| tip))
+    let note = Note::Based { unit: job.unit_owned(), base: tip.to_string() };
+    Ok(shop.write_down(Paper::of(note)).map(|()| tip))
 }
 
 /// The run's own lane goes to where the branch is by now, with everything that has landed. It holds nothing of its own.
@@ -170,8 +170,8 @@ fn caught_up(shop: &Shop, job: &Job) -> Result<Result<Oid, Stopped>, Trouble> {
     shop.store.rewind(&lane, &lane.base, at)?;
     // The lane first: whoever is cut off before it is on record finds that units have landed, and comes here again.
     shop.store.rebase(&lane, &tip, at)?;
-    let notes = vec![Note::Based { unit: None, base: tip.to_string() }];
-    Ok(shop.write_down(Paper { notes, blobs: Vec::new() }).map(|()| {
+    let note = Note::Based { unit: None, base: tip.to_string() };
+    Ok(shop.write_down(Paper::of(note)).map(|()| {
         *stands = Some(tip.clone());
         tip
     }))

@@ -1,6 +1,11 @@
 //! Reads: looks at a source of work. Each reader is a file of the sources room, or a question to the workflow's clerk.
 
-use windlass_journal::BlobId;
+use std::collections::BTreeMap;
+
+use windlass_agents::left_out;
+use windlass_core::lang::Reporter;
+use windlass_core::value::{Type, Value};
+use windlass_sources::Reading;
 
 use super::Job;
 use crate::entry::Note;
@@ -12,16 +17,20 @@ pub(super) fn read(shop: &Shop, job: &Job, name: &str) -> Result<Done, Trouble> 
         Some(reader) => Some(reader.read(&job.effect.with)?),
         None => shop.clerk.read(name, &job.situation())?,
     };
-    let Some(reading) = reading else {
+    let Some(mut reading) = reading else {
         let what = format!("nothing here reads `{name}`: this workflow cannot be run yet");
         return Err(Trouble::new(what));
     };
+    if let Some(reporter) = shop.setup.catalogue.reads.get(name) {
+        hold(&mut reading, reporter);
+    }
+    let mask = &shop.setup.mask;
+    mask.facts(&mut reading.facts);
+    mask.lists(&mut reading.lists);
+    mask.texts(&mut reading.remarks);
     let mut paper = Paper::default();
     for (path, bytes) in reading.papers {
-        let bytes = shop.setup.mask.bytes(bytes);
-        let holds = Some(BlobId::of(&bytes).to_string());
-        paper.notes.push(Note::Paper { effect: job.id, path, holds });
-        paper.blobs.push(bytes);
+        paper.page(job.id, path, mask.bytes(bytes));
     }
     if !reading.remarks.is_empty() {
         let text = reading.remarks.join("\n");
@@ -31,4 +40,64 @@ pub(super) fn read(shop: &Shop, job: &Job, name: &str) -> Result<Done, Trouble> 
     done.report.facts = reading.facts;
     done.report.lists = reading.lists;
     Ok(done)
+}
+
+/// Leaves out what is not of the type that the catalogue gives it, and says so, as with what an agent reports. The core
+/// would leave it out as well, and tell nobody.
+fn hold(reading: &mut Reading, reporter: &Reporter) {
+    let Reading { facts, lists, remarks, .. } = reading;
+    hold_facts(facts, &reporter.facts, "", remarks);
+    for (list, types) in &reporter.lists {
+        for item in lists.get_mut(list).into_iter().flatten() {
+            let place = format!("{list}[{}].", item.id);
+            hold_facts(&mut item.facts, types, &place, remarks);
+        }
+    }
+}
+
+fn hold_facts(
+    facts: &mut BTreeMap<String, Value>,
+    types: &BTreeMap<String, Type>,
+    place: &str,
+    remarks: &mut Vec<String>,
+) {
+    facts.retain(|name, value| match types.get(name) {
+        Some(ty) if !ty.admits(value) => {
+            remarks.push(left_out(place, name, ty));
+            false
+        }
+        _ => true,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_core::lang::Catalogue;
+    use windlass_core::run::Item;
+
+    use super::*;
+
+    #[test]
+    fn a_fact_that_is_not_of_its_type_is_left_out_and_said() {
+        let text = "[read.tasks]\nverdicts = ['found']\nfacts = { count = '0..9' }\n\
+                    lists.tasks = { careful = 'flag' }";
+        let reporter = &Catalogue::parse(text).unwrap().reads["tasks"];
+        let facts = |careful: Value| {
+            BTreeMap::from([("careful".to_owned(), careful), ("own".to_owned(), Value::Number(1))])
+        };
+        let item =
+            |id: &str, careful| Item { id: id.into(), facts: facts(careful), ..Item::default() };
+        let tasks = vec![item("a", Value::text("yes")), item("b", Value::Flag(true))];
+        let mut reading = Reading {
+            facts: BTreeMap::from([("count".to_owned(), Value::Number(12))]),
+            lists: BTreeMap::from([("tasks".to_owned(), tasks)]),
+            ..Reading::default()
+        };
+        hold(&mut reading, reporter);
+        assert_eq!(reading.facts, BTreeMap::new());
+        let left = |at: usize| reading.lists["tasks"][at].facts.keys().cloned().collect::<Vec<_>>();
+        assert_eq!((left(0), left(1)), (vec!["own".into()], vec!["careful".into(), "own".into()]));
+        assert_eq!(reading.remarks.len(), 2);
+        assert!(reading.remarks[1].starts_with("`tasks[a].careful` is left out: it is not "));
+    }
 }

@@ -50,8 +50,7 @@ pub(super) fn save(
 }
 
 fn saved(job: &Job, commit: String) -> Paper {
-    let notes = vec![Note::Saved { effect: job.id, unit: job.unit_owned(), commit }];
-    Paper { notes, blobs: Vec::new() }
+    Paper::of(Note::Saved { effect: job.id, unit: job.unit_owned(), commit })
 }
 
 /// The label (or the unit's title), and the trailers.

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use windlass_journal::BlobId;
 use windlass_process::{Command, Ending, Env, Limits, which};
 
 use super::Job;
@@ -19,10 +18,7 @@ pub(super) fn tell(shop: &Shop, job: &Job, names: &[String]) -> Result<Done, Tro
     for name in names {
         let told = shop.clerk.tell(name, &situation)?;
         for (path, text) in told.papers {
-            let bytes = shop.setup.mask.text(&text).into_bytes();
-            let holds = Some(BlobId::of(&bytes).to_string());
-            paper.notes.push(Note::Paper { effect: job.id, path, holds });
-            paper.blobs.push(bytes);
+            paper.page(job.id, path, shop.setup.mask.text(&text));
         }
         let done = told.command.and_then(|words| done(shop, &words).transpose()).transpose()?;
         let text = shop.setup.mask.text(&done.unwrap_or(told.text));

@@ -288,7 +288,7 @@ mod slow {
 
     fn take_lane(scratch: &Scratch, store: &Store) -> String {
         // Who finds it finished cannot tell that nobody has been in it.
-        let lane = Lane { fresh: false, ..lane_of(scratch, store, "u2") };
+        let lane = Lane { untouched: false, ..lane_of(scratch, store, "u2") };
         format!("{lane:?}").replace(scratch.dir.to_str().expect("it worked"), "")
     }
 

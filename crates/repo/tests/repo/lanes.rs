@@ -27,8 +27,8 @@ fn asked_for_again_a_lane_is_found_as_it_was_left() {
     let later = scratch.commit("later");
     store.sync().unwrap();
     let again = scratch.store().ensure_lane(1, &later, "run", "u1", WHEN).unwrap();
-    assert!(lane.fresh && !again.fresh, "somebody has been in it meanwhile");
-    assert_eq!(again, Lane { fresh: false, ..lane.clone() });
+    assert!(lane.untouched && !again.untouched, "somebody has been in it meanwhile");
+    assert_eq!(again, Lane { untouched: false, ..lane.clone() });
     assert_eq!(read(&lane.work, "readme.md"), "mine\n");
     assert_eq!(read(&lane.work, "target/build"), "ignored\n");
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use windlass_clerks::autopilot;
+use windlass_clerks::memory::Files;
 use windlass_core::run::{Input, Phase};
 use windlass_core::value::Value;
 use windlass_core::workflow::Workflow;
@@ -225,12 +226,12 @@ fn begin(
     args: &AutopilotArgs,
     tone: Tone,
 ) -> Result<Exit, Error> {
-    let path = place.repository.top().join(&spec);
-    let bytes = std::fs::read(&path).map_err(reading(path.clone()))?;
-    let text = String::from_utf8_lossy(&bytes);
-    autopilot::spec(&spec, &text).map_err(|flaw| {
+    let top = place.repository.top();
+    let path = top.join(&spec);
+    std::fs::metadata(&path).map_err(reading(path))?;
+    autopilot::spec(&Files::of(top), &spec).map_err(|flaw| {
         Error::usage(format!("the spec cannot be used: {flaw}"))
-            .hint("change the spec; nothing was started")
+            .hint(format!("{}; nothing was started", flaw.next_step()))
     })?;
     let roadmap = match &args.flags.roadmap {
         Some(path) => Some(below(&place, path)?),

@@ -106,13 +106,13 @@ fn look() -> Vec<Finding> {
         }
     };
     findings.push(Finding::of("state", Ok(dir)));
-    match held.prepare(None) {
-        Ok(prepared) => {
+    match held.looked_over(None) {
+        Ok((prepared, missing)) => {
             let agents: Vec<&str> = prepared.config.agents.keys().map(String::as_str).collect();
-            let found = if agents.is_empty() {
-                Err(Error::no_player("default"))
-            } else {
-                Ok(agents.join(", "))
+            let found = match missing {
+                Some(missing) => Err(missing),
+                None if agents.is_empty() => Err(Error::no_player("default")),
+                None => Ok(agents.join(", ")),
             };
             findings.push(Finding::of("agents", found));
             let not_committed =

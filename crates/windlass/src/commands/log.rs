@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use windlass_engine::entry::{Entry, Note};
+use windlass_engine::entry::{Answered, Entry, Note};
 use windlass_journal::Journal;
 
 use crate::error::Error;
@@ -66,7 +66,7 @@ fn printed(entry: &Entry) -> Vec<(&'static str, &str)> {
     let Entry::Note(noted) = entry else { return Vec::new() };
     match &noted.note {
         Note::Asked(asked) => vec![("prompt", &asked.prompt)],
-        Note::Answered(it) => vec![("printed", &it.stdout), ("errors", &it.stderr)],
+        Note::Answered(it) => said_and_printed(it),
         Note::Checked { output: Some(output), .. } => vec![("printed", output)],
         Note::BaseChecked { output, .. } => vec![("printed, without this work", output)],
         Note::Shown { shown, .. } => vec![("shown", shown)],
@@ -85,6 +85,28 @@ fn printed(entry: &Entry) -> Vec<(&'static str, &str)> {
         | Note::Kept { .. }
         | Note::Tidied => Vec::new(),
     }
+}
+
+/// What an agent printed, and what others see of that where its kind picks it out.
+fn said_and_printed(answered: &Answered) -> Vec<(&'static str, &str)> {
+    // Named one by one, so that whoever adds a field is asked about it.
+    let Answered {
+        asked: _,
+        came: _,
+        ended: _,
+        stdout,
+        stderr,
+        text,
+        remarks: _,
+        commit: _,
+        files: _,
+    } = answered;
+    let text = text.as_deref().map(|text| ("said", text));
+    [("printed", stdout.as_str())]
+        .into_iter()
+        .chain(text)
+        .chain([("errors", stderr.as_str())])
+        .collect()
 }
 
 fn show(journal: &Journal, name: &str, blob: &str, out: &mut Output) -> Result<(), Error> {

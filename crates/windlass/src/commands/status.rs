@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::{standing, status_word};
 use crate::known::{self, Known, Runs};
-use crate::render::{Output, clean};
+use crate::render::{Output, because_of, clean};
 use crate::workplace::Workplace;
 
 #[derive(Debug, Args)]
@@ -120,6 +120,16 @@ fn tell(known: &Known, running: bool, out: &mut Output) -> Result<(), Error> {
         let stage = unit.stage.map_or("", |stage| &run.workflow().stage(stage).name);
         out.line(&format!("  {} at {stage} — {}", clean(&unit.id), clean(&unit.title)))?;
     }
+    let blocked = run.units().filter(|unit| unit.because.is_some());
+    for unit in blocked.take(UNITS_SHOWN) {
+        let because = because_of(unit.because.as_deref());
+        out.line(&format!(
+            "  {} blocked{} — {}",
+            clean(&unit.id),
+            clean(&because),
+            clean(&unit.title)
+        ))?;
+    }
     for (unit, commit, command) in known.books.waiting() {
         let unit = unit.map_or(String::new(), |unit| format!("{unit}: "));
         let short = &commit[..commit.len().min(10)];
@@ -142,6 +152,7 @@ fn run_json(known: &Known) -> Value {
                 "id": unit.id,
                 "title": unit.title,
                 "status": status_word(unit.status),
+                "because": unit.because,
                 "stage": unit.stage.map(|stage| &run.workflow().stage(stage).name),
                 "lane": unit.lane,
                 "landed": unit.landed,

@@ -116,12 +116,14 @@ impl Teller {
                 .units()
                 .nth(unit.0 as usize)
                 .map(|unit| format!("{}: begins — {}", unit.id, unit.title)),
-            Event::UnitSettled { unit, how, by, .. } => {
+            Event::UnitSettled { unit, how, because, by } => {
                 let id = self.whereabouts.unit_id(run, *unit).unwrap_or_default();
+                let because = because.and_then(|unit| self.whereabouts.unit_id(run, unit));
+                let because = because_of(because.as_deref());
                 let by = by
                     .as_ref()
                     .map_or(String::new(), |by| format!(" by {}: {}", by.who, by.reason));
-                Some(format!("{id}: {}{by}", how.name()))
+                Some(format!("{id}: {}{because}{by}", how.name()))
             }
             Event::Reported(ending) => self.trouble(ending),
             Event::Asked { gate, frame, policy: None, .. } => {
@@ -224,6 +226,11 @@ impl Teller {
 /// A unit, before what is said of it.
 fn of(unit: &Option<String>) -> String {
     unit.as_ref().map_or(String::new(), |unit| format!("{unit}: "))
+}
+
+/// What a unit is blocked by, after that it is.
+pub fn because_of(unit: Option<&str>) -> String {
+    unit.map_or(String::new(), |unit| format!(" because of {unit}"))
 }
 
 /// Whose an invocation is, before what is said of it.

@@ -45,6 +45,19 @@ fn an_agent_that_is_not_there_is_named_before_anything_starts() {
 }
 
 #[test]
+fn the_doctor_goes_on_when_an_agent_is_missing_and_shows_what_checks_run() {
+    let config = "[agents.mine]\nkind = 'command'\ncommand = ['no-such-agent']\n[roles]\ndefault = 'mine'\n\
+                  [checks]\ntest = 'sh test.sh'\n";
+    let scratch = Scratch::with(&[("windlass.toml", config), ("Cargo.toml", "")]);
+    let output = scratch.windlass(&["doctor"]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("missing  agents       `no-such-agent`, the agent `mine`"), "{said}");
+    assert!(said.contains("lint (cargo clippy)") && said.contains("test (sh test.sh)"), "{said}");
+    assert!(said.contains("ok       lands on     main"), "{said}");
+}
+
+#[test]
 fn what_nobody_can_do_is_refused_before_anything_starts() {
     let scratch = Scratch::with(&[("windlass.toml", "")]);
     let (code, said) = ended(scratch.start().output().unwrap());

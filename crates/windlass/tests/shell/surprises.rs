@@ -177,6 +177,36 @@ fn a_run_whose_units_failed_is_not_done() {
 }
 
 #[test]
+fn a_fact_of_a_source_that_is_not_of_its_type_is_said_to_be_left_out() {
+    let scratch = Scratch::with(&[("tasks.toml", "[[task]]\nid = 'hello'\ncareful = 'yes'\n")]);
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(8), "nobody knows whether to be careful: {said}");
+    assert!(said.contains("`tasks[hello].careful` is left out: it is not "), "{said}");
+}
+
+#[test]
+fn a_blocked_unit_says_whose_fault_it_is() {
+    let config = "[agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\n[roles]\ndefault = 'acted'\n\
+                  [checks]\ntest = 'sh test.sh'\n[policies.never]\nstage = 'approve'\nanswer = 'no'\n";
+    let tasks = format!("{CAREFUL}[[task]]\nid = 'bye'\ndepends = ['hello']\ncareful = false\n");
+    let scratch = Scratch::with(&[("tasks.toml", &tasks), ("windlass.toml", config)]);
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(4), "{said}");
+    assert!(said.contains("bye: blocked because of hello\n"), "{said}");
+    let told = |args: &[&str]| {
+        let output = scratch.windlass(args).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let status = told(&["status", "--all"]);
+    assert!(status.contains("  bye blocked because of hello — bye\n"), "{status}");
+    let report = told(&["report"]);
+    assert!(report.contains("| bye: bye | blocked because of hello |"), "{report}");
+    let units = &scratch.status()["runs"][0]["units"];
+    assert_eq!(units[1]["because"], "hello", "{units}");
+    assert_eq!(units[0]["because"], serde_json::Value::Null, "{units}");
+}
+
+#[test]
 fn secrets_reach_the_agent_that_is_handed_them_and_nothing_else() {
     let scratch = Scratch::with(&[
         ("tasks.toml", "[[task]]\nid = 'hello'\ncareful = false\n"),
@@ -213,6 +243,46 @@ fn secrets_reach_the_agent_that_is_handed_them_and_nothing_else() {
         let found = String::from_utf8(found.stdout).unwrap();
         // A lane has the file that it was given, and nothing else has it.
         assert!(found.lines().all(|file| file.ends_with("/.env")), "{found}");
+    }
+}
+
+#[test]
+fn a_secret_that_json_writes_otherwise_is_nowhere_in_clear() {
+    let catalogue = "[role.worker]\nabout = 'does it'\nverdicts = ['done', 'failed']\n\
+         facts = { note = 'text' }\nlists.found = { where = 'text' }\n\
+         [role.reviewer]\nabout = 'looks at it'\nverdicts = ['clear', 'blocking']\n\
+         [read.tasks]\nabout = 'tasks'\nverdicts = ['found', 'empty']\nlists.tasks = { careful = 'flag' }\n\
+         [check.test]\nabout = 'the tests'\n";
+    let scratch = Scratch::with(&[
+        ("tasks.toml", "[[task]]\nid = 'hello'\ncareful = false\n"),
+        ("catalogue.toml", catalogue),
+    ]);
+    // The worker says it as a fact and in a list, the reviewer in a remark, and each writes it in a way of its own.
+    let script = r#"echo "$prompt" >> "$(dirname "$0")/prompts"
+case $WINDLASS_ROLE in
+worker) echo hello > hello.txt; cat <<'END' ;;
+{"verdict":"done","note":"h\u00fcsh\"hush-12345",
+ "found":[{"id":"f","title":"hüsh\u0022hush-12345","files":["hüsh\"hush-12345"],"where":"h\u00FCsh\"hush-12345"}]}
+END
+*) cat <<'END' ;;
+{"verdict":"h\u00FCsh\"hush-12345"}
+END
+esac"#;
+    let config = format!("{}cost = 'none'\nenv = ['MYSET']\n{ROLES}", agent(&scratch, script));
+    configure(&scratch, &config);
+    let mut run = scratch.start();
+    run.env("MYSET", "hüsh\"hush-12345");
+    let (_, said) = ended(run.output().unwrap());
+    let mut seen = vec![said, fs::read_to_string(scratch.path("talk/prompts")).unwrap()];
+    for verb in [&["log", "--full"][..], &["log", "--json"], &["status", "--all"], &["report"]] {
+        let output = scratch.windlass(verb).output().unwrap();
+        seen.push(String::from_utf8(output.stdout).unwrap());
+    }
+    assert!(seen[3].contains(r#""facts":[[0,"[masked]"]]"#), "{}", seen[3]);
+    assert!(seen[3].contains("its verdict `[masked]` is not one of"), "{}", seen[3]);
+    for text in &seen {
+        // Whatever way it is written in, this is a part of it.
+        assert!(!text.contains("hush-12345"), "{text}");
     }
 }
 

@@ -27,7 +27,7 @@ fn specs_that_cannot_be_used_are_refused_before_anything_starts() {
             b"## Implementation Order\n### Phase 1: A\n<!-- complexity: huge -->\n",
             "`huge` is no complexity",
         ),
-        ("big.md", big.as_bytes(), "split it"),
+        ("big.md", big.as_bytes(), "big.md: it has 10241 KB, and 1024 are the most"),
         ("binary.md", &[0, 159, 146, 150], "it is no text"),
         (
             "hostile.md",
@@ -55,6 +55,26 @@ fn specs_that_cannot_be_used_are_refused_before_anything_starts() {
         "{said}"
     );
     assert_eq!(pilot.scratch.status()["runs"], json!([]));
+}
+
+#[test]
+fn a_spec_that_is_too_long_is_refused_in_the_same_words_however_it_is_started() {
+    let pilot = Pilot::new(SPEC, "");
+    pilot.write("long.md", &format!("{SPEC}{}", "x".repeat(2 << 20)));
+    let ways: [(&[&str], i32, &str); 2] = [
+        (&["autopilot", "long.md"], 2, "split long.md; nothing was started"),
+        (
+            &["run", "autopilot", "--set", "spec=long.md"],
+            1,
+            "split long.md, then `windlass resume autopilot-1`",
+        ),
+    ];
+    for (way, want, next) in ways {
+        let (code, said) = pilot.run(way);
+        assert_eq!(code, Some(want), "{said}");
+        assert!(said.contains(": long.md: it has 2049 KB, and 1024 are the most"), "{said}");
+        assert!(said.contains(next), "{said}");
+    }
 }
 
 #[test]

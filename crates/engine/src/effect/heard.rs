@@ -1,0 +1,189 @@
+//! What an agent said: the one place where what it printed becomes what everybody else sees of it.
+
+use std::borrow::Cow;
+
+use windlass_agents::{Agent, Answer, Ask, Came, Fate, Heard};
+use windlass_core::run::Usage;
+use windlass_core::workflow::Mishap;
+
+use crate::clerk::Said;
+use crate::mask::Mask;
+
+/// What a program of an agent left behind, as it is.
+pub(super) struct Printed {
+    pub fate: Fate,
+    pub ended: String,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+}
+
+/// What an agent said, without secrets.
+pub(super) struct HeardOf {
+    pub answer: Answer,
+    pub ended: String,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+}
+
+impl HeardOf {
+    /// Reads what an agent printed; `examine` says why a verdict and what was said besides do not go together.
+    pub fn of(
+        agent: &dyn Agent,
+        ask: &Ask<'_>,
+        printed: Printed,
+        mask: &Mask,
+        examine: impl FnOnce(&str, Said<'_>) -> Option<String>,
+    ) -> Self {
+        let Printed { fate, ended, stdout, stderr } = printed;
+        // Before it is read: what an answer says goes into prompts and into the journal as well.
+        let (stdout, stderr) = (mask.bytes(stdout), mask.bytes(stderr));
+        let answer = agent.answer(ask, &Heard { fate, stdout: &stdout });
+        let mut heard = HeardOf { answer, ended, stdout, stderr };
+        let text = heard.said().into_owned();
+        let answer = &mut heard.answer;
+        if let Came::Verdict(verdict) = &answer.came {
+            let (facts, lists) = (&mut answer.facts, &mut answer.lists);
+            let said = Said { attempt: ask.attempt, text: &text, facts, lists };
+            if let Some(why) = examine(verdict, said) {
+                answer.came = Came::Mishap(Mishap::Unknown);
+                answer.remarks.push(why);
+            }
+        }
+        // And after: how a kind of agent writes a text down is its own affair.
+        mask.answer(answer);
+        heard
+    }
+
+    /// What others see of it: the kind's own text, or else the stream as it is.
+    pub fn said(&self) -> Cow<'_, str> {
+        match &self.answer.text {
+            Some(text) => Cow::Borrowed(text),
+            None => String::from_utf8_lossy(&self.stdout),
+        }
+    }
+
+    /// The second answer counts, and both cost. Both are on record, and others see both.
+    pub fn repaired(self, again: HeardOf) -> HeardOf {
+        let both = format!("{}\n{}", self.said(), again.said());
+        let own = self.answer.text.is_some() || again.answer.text.is_some();
+        let mut answer = again.answer;
+        answer.text = own.then_some(both);
+        answer.usage = plus(self.answer.usage, answer.usage);
+        answer
+            .remarks
+            .insert(0, "it had to be asked again for an answer that could be read".to_owned());
+        let mut stdout = self.stdout;
+        stdout.extend_from_slice(b"\n");
+        stdout.extend(again.stdout);
+        HeardOf { answer, ended: again.ended, stdout, stderr: again.stderr }
+    }
+}
+
+fn plus(one: Usage, other: Usage) -> Usage {
+    use windlass_core::run::Reported::{Known, Unknown};
+    let add = |one, other| match (one, other) {
+        (Known(one), Known(other)) => Known(one + other),
+        _ => Unknown,
+    };
+    Usage { cost: add(one.cost, other.cost), tokens: add(one.tokens, other.tokens) }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::path::Path;
+
+    use windlass_agents::{Program, Tier};
+    use windlass_core::lang::Reporter;
+
+    use super::*;
+
+    /// A kind of agent that prints an event in each line; what it says is in those that have a `text`.
+    struct Events;
+
+    impl Agent for Events {
+        fn program(&self, _: &Ask<'_>) -> Program {
+            Program::default()
+        }
+
+        fn answer(&self, ask: &Ask<'_>, output: &Heard<'_>) -> Answer {
+            let printed = String::from_utf8_lossy(output.stdout);
+            let events = printed.lines().filter_map(windlass_agents::last_object);
+            let texts = events.filter_map(|event| Some(event.get("text")?.as_str()?.to_owned()));
+            Answer::of_text(output.fate, texts.collect::<Vec<_>>().join("\n"), ask.reporter)
+        }
+    }
+
+    const STREAM: &str = concat!(
+        r#"{"event":"begin","id":17}"#,
+        "\n",
+        r#"{"event":"text","text":"good: it is"}"#,
+        "\n",
+        r#"{"event":"text","text":"{\"verdict\":\"good\",\"summary\":\"made it\"}"}"#,
+        "\n",
+        r#"{"event":"end","cost":1}"#,
+    );
+
+    /// What a stream of events is heard as, and what `examine` was shown of it.
+    fn heard(stdout: &str, refused: Option<&str>) -> (HeardOf, String) {
+        let reporter = Reporter { verdicts: vec!["good".into()], ..Reporter::default() };
+        let ask = Ask {
+            role: "judge",
+            reporter: &reporter,
+            tools: &[],
+            tier: Tier::Standard,
+            unit: None,
+            task: None,
+            writes: &[],
+            attempt: 1,
+            run: "r",
+            prompt: "",
+            lane: Path::new("/"),
+        };
+        let printed = Printed {
+            fate: Fate::Exited(0),
+            ended: "exited with 0".into(),
+            stdout: stdout.into(),
+            stderr: Vec::new(),
+        };
+        let mut seen = String::new();
+        let mut mask = Mask::default();
+        mask.file("A_KEY=hush-hush-1");
+        let heard = HeardOf::of(&Events, &ask, printed, &mask, |_, said| {
+            seen = said.text.to_owned();
+            refused.map(str::to_owned)
+        });
+        (heard, seen)
+    }
+
+    /// What a stream of events is heard as.
+    pub(in crate::effect) fn a_stream() -> HeardOf {
+        heard(STREAM, None).0
+    }
+
+    #[test]
+    fn others_see_the_text_of_a_stream_and_the_stream_is_kept() {
+        let (heard, examined) = heard(STREAM, None);
+        let text = "good: it is\n{\"verdict\":\"good\",\"summary\":\"made it\"}";
+        assert_eq!(heard.answer.came, Came::Verdict("good".into()));
+        assert_eq!((heard.said().as_ref(), examined.as_str()), (text, text));
+        assert_eq!(heard.stdout, STREAM.as_bytes());
+    }
+
+    #[test]
+    fn what_is_said_against_a_verdict_counts() {
+        let (heard, _) = heard(STREAM, Some("it cannot be, hush-hush-1"));
+        assert_eq!(heard.answer.came, Came::Mishap(Mishap::Unknown));
+        assert_eq!(heard.answer.remarks, ["it cannot be, [masked]"]);
+    }
+
+    #[test]
+    fn an_answer_that_was_asked_for_twice_is_seen_with_both_texts() {
+        let unclear = heard(r#"{"text":"well, hush-hush-1"}"#, None).0;
+        assert_eq!(unclear.answer.came, Came::Mishap(Mishap::Unknown));
+        assert_eq!(unclear.said(), "well, [masked]");
+        let whole = unclear.repaired(heard(STREAM, None).0);
+        assert!(whole.said().starts_with("well, [masked]\ngood: it is\n"), "{}", whole.said());
+        let stream = String::from_utf8(whole.stdout.clone()).unwrap();
+        assert!(stream.contains(r#""event":"begin""#) && stream.starts_with(r#"{"text":"#));
+    }
+}
