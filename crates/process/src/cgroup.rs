@@ -11,7 +11,7 @@ use std::{
     io,
     os::fd::OwnedFd,
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -23,8 +23,8 @@ use crate::{
 
 /// What groups of ours are called, before their token.
 pub(crate) const PREFIX: &str = "windlass-";
-/// How often a group is tried to be emptied. Nothing new comes into it meanwhile.
-const ROUNDS: u32 = 50;
+/// How long a group may take to be empty after everybody in it has ended.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Who holds programs to what they may take of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,11 +222,29 @@ impl Group {
 }
 
 impl Drop for Group {
+    /// The last of its processes may still be on its way out: the kernel takes its time after a process has ended. It is
+    /// waited for, but not long.
     fn drop(&mut self) {
+        let deadline = Instant::now() + PATIENCE;
         for tree in &self.trees {
-            // If somebody is still in it: then whoever sweeps after us finds it.
-            let _ = fs::remove_dir(&tree.dir);
+            remove(&tree.dir, deadline);
         }
+    }
+}
+
+/// Removes a group as soon as nobody is in it any more, and ends whoever stays.
+fn remove(dir: &Path, deadline: Instant) {
+    loop {
+        match fs::remove_dir(dir) {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                kill_members(std::iter::once(dir));
+            }
+            _ => return,
+        }
+        if Instant::now() >= deadline {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
@@ -247,16 +265,9 @@ pub(crate) fn sweep(dir: &Path, is_theirs: impl Fn(&str) -> bool) -> Vec<PathBuf
         let name = entry.file_name();
         name.to_str().and_then(|name| name.strip_prefix(PREFIX)).is_some_and(&is_theirs)
     });
+    let deadline = Instant::now() + PATIENCE;
     let left = named.map(|entry| entry.path()).filter(|group| {
-        for _ in 0..ROUNDS {
-            match fs::remove_dir(group) {
-                Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
-                    kill_members(std::iter::once(group.as_path()));
-                    std::thread::yield_now();
-                }
-                _ => break,
-            }
-        }
+        remove(group, deadline);
         group.exists()
     });
     left.collect()

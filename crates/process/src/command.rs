@@ -21,6 +21,7 @@ use std::{
 use rustix::{
     fs::{MemfdFlags, Mode, OFlags, memfd_create, open},
     io::fcntl_dupfd_cloexec,
+    net::{AddressFamily, SocketFlags, SocketType, socketpair},
     pipe::{PipeFlags, pipe_with},
 };
 
@@ -30,7 +31,6 @@ use crate::{
     launch::Plan,
     spool::Spool,
     token::{self, Token},
-    ward::Terms,
     which,
 };
 
@@ -220,7 +220,7 @@ impl Command {
         let (out, out_end) = stream().map_err(system("open a pipe"))?;
         let (err, err_end) = stream().map_err(system("open a pipe"))?;
         let (heard, heard_end) = match &self.inside {
-            Some(_) => stream().map(|(ours, theirs)| (Some(ours), Some(theirs))),
+            Some(_) => line().map(|(ours, theirs)| (Some(ours), Some(theirs))),
             None => Ok((None, None)),
         }
         .map_err(system("open a pipe"))?;
@@ -251,13 +251,9 @@ impl Command {
                 umask: self.umask,
                 orphaned: self.orphaned,
             },
-            terms: Terms {
-                watch: self.watch,
-                door: heard.map(|heard| Door { heard, has_monitor }),
-                limits: self.limits,
-                group: None,
-                gauge: None,
-            },
+            watch: self.watch,
+            limits: self.limits,
+            door: heard.map(|heard| (heard, has_monitor)),
             program: self.program,
             token,
             stdout: (out, Spool::new(self.stdout)?),
@@ -282,17 +278,12 @@ pub(crate) struct Order {
     pub(crate) plan: Plan,
     pub(crate) program: OsString,
     pub(crate) token: Token,
-    pub(crate) terms: Terms,
+    /// Where the doorman of its sandbox is heard, if it is in one, and whether its first process is a monitor.
+    pub(crate) door: Option<(OwnedFd, bool)>,
+    pub(crate) watch: Option<Watch>,
+    pub(crate) limits: Limits,
     pub(crate) stdout: (OwnedFd, Spool),
     pub(crate) stderr: (OwnedFd, Spool),
-}
-
-/// The door of a sandbox, from the outside.
-pub(crate) struct Door {
-    /// Where the doorman is heard.
-    pub(crate) heard: OwnedFd,
-    /// The first process is not the program but somebody who waits for it.
-    pub(crate) has_monitor: bool,
 }
 
 /// Bytes as a file that is at its beginning and has no name.
@@ -308,6 +299,14 @@ fn stream() -> io::Result<(OwnedFd, OwnedFd)> {
     let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
     rustix::io::ioctl_fionbio(&read, true)?;
     Ok((read, above_stdio(write)?))
+}
+
+/// A line to talk over: our end, which never blocks, and the other.
+fn line() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (flags, kind) = (SocketFlags::CLOEXEC, SocketType::STREAM);
+    let (ours, theirs) = socketpair(AddressFamily::UNIX, kind, flags, None)?;
+    rustix::io::ioctl_fionbio(&ours, true)?;
+    Ok((ours, above_stdio(theirs)?))
 }
 
 /// Moves a descriptor out of the way of 0 to 3, where a new program's own are put: a process

@@ -30,7 +30,7 @@
 //! | what may it take of the machine? | `bounds.rs`; who holds it to that `cgroup.rs`, `gauge.rs` and, inside, the doorman |
 //! | who came from whom? | `family.rs`, `token.rs`, `proc.rs` |
 //! | what was printed? | `spool.rs` while it runs, `output.rs` before and after |
-//! | what did a killed Windlass leave behind? | `ledger/` |
+//! | what did a killed Windlass leave behind? | `ledger/`; who sees to it at once `keeper.rs` |
 //! | how are files in a lane opened? | `beneath.rs` |
 
 #[cfg(not(target_os = "linux"))]
@@ -46,6 +46,7 @@ mod env;
 mod error;
 mod family;
 mod gauge;
+pub mod keeper;
 mod launch;
 pub mod ledger;
 mod minder;

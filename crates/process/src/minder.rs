@@ -35,7 +35,7 @@ use crate::{
     proc::Stat,
     spawner::Promise,
     token::{Brand, Token},
-    ward::{Flow, Ward},
+    ward::{Door, Flow, Terms, Ward},
     which,
 };
 
@@ -163,7 +163,10 @@ impl Minder {
     fn handle(&mut self, source: Source, now: Instant) {
         let id = match source {
             Source::Wake => return self.take_requests(now),
-            Source::Leader(id) | Source::Member(id, _) | Source::Output(id, _) => id,
+            Source::Leader(id)
+            | Source::Member(id, _)
+            | Source::Output(id, _)
+            | Source::Door(id) => id,
         };
         let Some((ward, _)) = self.wards.get_mut(&id) else { return };
         let poller = &self.poller;
@@ -172,6 +175,7 @@ impl Minder {
             Source::Leader(_) => ward.leader_ended(poller, now),
             Source::Member(_, pid) => ward.member_ended(pid, poller, now),
             Source::Output(_, stream) => ward.read(stream, &mut self.buffer, now),
+            Source::Door(_) => ward.hear(),
         }
         self.finish_if_over(id, now);
     }
@@ -260,7 +264,14 @@ impl Minder {
     }
 
     fn start(&mut self, id: WardId, order: Order) -> Result<Ward, SpawnError> {
-        let Order { mut plan, program, token, mut terms, stdout, stderr } = order;
+        let Order { mut plan, program, token, door, watch, limits, stdout, stderr } = order;
+        let mut terms = Terms { watch, limits, door: None, group: None, gauge: None };
+        if let Some((line, has_monitor)) = door {
+            let line = self.poller.watch(line, Source::Door(id));
+            let line =
+                line.map_err(|error| SpawnError::system("await its door", &program, error))?;
+            terms.door = Some(Door::new(line, has_monitor));
+        }
         let grouped = |error| SpawnError::system("limit what it takes", &program, error);
         if terms.limits.bounds.are_watched() {
             terms.group = self.groups()?.make(token, &terms.limits.bounds).map_err(grouped)?;

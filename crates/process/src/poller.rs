@@ -36,6 +36,8 @@ pub(crate) enum Source {
     Member(WardId, i32),
     /// There is output, or the end of it.
     Output(WardId, Stream),
+    /// The doorman of a child's sandbox has said something.
+    Door(WardId),
 }
 
 /// A descriptor that is waited on for as long as it is held, or until it is settled.
@@ -120,6 +122,7 @@ impl Source {
             Source::Member(ward, pid) => (2, ward, u64::from(pid.cast_unsigned())),
             Source::Output(ward, Stream::Stdout) => (3, ward, 0),
             Source::Output(ward, Stream::Stderr) => (3, ward, 1),
+            Source::Door(ward) => (3, ward, 2),
         };
         ward << (PID_BITS + 2) | detail << 2 | kind
     }
@@ -131,7 +134,8 @@ impl Source {
             (1, _) => Source::Leader(ward),
             (2, pid) => Source::Member(ward, i32::try_from(pid).unwrap_or(0)),
             (_, 0) => Source::Output(ward, Stream::Stdout),
-            (_, _) => Source::Output(ward, Stream::Stderr),
+            (_, 1) => Source::Output(ward, Stream::Stderr),
+            (_, _) => Source::Door(ward),
         }
     }
 }
@@ -152,6 +156,7 @@ mod tests {
                 Source::Member(ward, pid),
                 Source::Output(ward, out),
                 Source::Output(ward, err),
+                Source::Door(ward),
             ] {
                 prop_assert_eq!(Source::of(source.key()), source);
             }

@@ -5,7 +5,8 @@
 //! ever end, every slot it has not filled is marked lost, so nobody waits for ever.
 
 use std::{
-    fmt,
+    fmt, io,
+    path::{Path, PathBuf},
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -23,6 +24,7 @@ use crate::{
     Command, Finished, Started,
     error::{Lost, RunError, SpawnError, StartError},
     family,
+    keeper::Keeper,
     ledger::Ledger,
     minder::{Bell, Minder, Request},
     poller::WardId,
@@ -43,6 +45,9 @@ struct Desk {
     next: AtomicU64,
     minder: ThreadId,
     thread: Mutex<Option<JoinHandle<()>>>,
+    /// Where the ledger is, if there is one.
+    ledger: Option<PathBuf>,
+    keeper: Mutex<Option<Keeper>>,
 }
 
 impl Spawner {
@@ -77,6 +82,7 @@ impl Spawner {
             }
             None => None,
         };
+        let directory = ledger.as_ref().map(|ledger| ledger.directory().to_owned());
         let (requests, inbox) = channel();
         let (ready, is_ready) = channel();
         let bell = Bell { requests, wake };
@@ -93,7 +99,7 @@ impl Spawner {
         };
         let thread = thread::Builder::new().name("processes".to_owned()).spawn(body);
         let thread = thread.map_err(system("start a thread"))?;
-        let started = is_ready.recv().unwrap_or_else(|_| Err(std::io::ErrorKind::Other.into()));
+        let started = is_ready.recv().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()));
         started.map_err(system("wait for processes"))?;
         let own = std::env::var(token::VARIABLE).ok();
         Ok(Spawner {
@@ -104,8 +110,25 @@ impl Spawner {
                 next: AtomicU64::new(0),
                 minder: thread.thread().id(),
                 thread: Mutex::new(Some(thread)),
+                ledger: directory,
+                keeper: Mutex::new(None),
             }),
         })
+    }
+
+    /// Has what this process leaves behind swept up as soon as it is gone, however it goes. The program has to call
+    /// [`keeper::called`](crate::keeper::called) first thing. Without a ledger there is nothing to go by.
+    ///
+    /// # Errors
+    ///
+    /// When nobody can be started. The next [sweep](crate::ledger::sweep) does it then.
+    pub fn keep(&self, program: &Path) -> io::Result<()> {
+        let Some(directory) = &self.desk.ledger else { return Ok(()) };
+        let mut keeper = locked(&self.desk.keeper);
+        if keeper.is_none() {
+            *keeper = Some(Keeper::start(program, directory, self.desk.brand)?);
+        }
+        Ok(())
     }
 
     /// Starts a program. It is stopped when the last copy of its handle is dropped.
@@ -147,6 +170,9 @@ impl Spawner {
         if let Some(thread) = locked(&self.desk.thread).take() {
             // A panic there has reached everybody who waited for a child.
             let _ = thread.join();
+        }
+        if let Some(keeper) = locked(&self.desk.keeper).take() {
+            keeper.dismiss();
         }
     }
 }

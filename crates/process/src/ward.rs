@@ -34,12 +34,11 @@ use rustix::{
 use crate::{
     Captured, Limits, Resource, Started, Stream, Watch,
     cgroup::Group,
-    command::Door,
     family::{self, Family, Member},
     gauge::Gauge,
     poller::{Poller, Source, WardId, Watched},
     proc::{self, Life, Taken},
-    sandbox::doorman::IN,
+    sandbox::doorman::{GO_ON, IN},
     spool::Spool,
 };
 
@@ -442,6 +441,13 @@ impl Ward {
         self.phase = Phase::Over;
     }
 
+    /// The doorman has said something.
+    pub(crate) fn hear(&mut self) {
+        if let Some(door) = &mut self.door {
+            door.hear();
+        }
+    }
+
     fn flow(&mut self, stream: Stream) -> &mut Flow {
         match stream {
             Stream::Stdout => &mut self.stdout,
@@ -510,8 +516,8 @@ impl Ward {
         }
         let exit = self.ended.and_then(|_| exit_of(&self.leader)).map(|exit| self.told_by(exit));
         let (stdout, stderr) = (self.stdout.spool.finish(), self.stderr.spool.finish());
-        let why = match &self.door {
-            Some(door) if self.cause.is_none() => door.barred(buffer, &stderr),
+        let why = match &mut self.door {
+            Some(door) if self.cause.is_none() => door.barred(&stderr),
             _ => None,
         };
         let barred = why.as_ref().map(|_| Ending::Barred);
@@ -531,16 +537,56 @@ impl Ward {
     }
 }
 
+/// The door of a sandbox, from the outside.
+pub(crate) struct Door {
+    /// The line to the doorman.
+    line: Watched,
+    /// What it has said so far.
+    said: Vec<u8>,
+    /// The first process is not the program but somebody who waits for it.
+    has_monitor: bool,
+}
+
+/// The doorman says no more than that.
+const SAID_MAX: usize = 4096;
+
 impl Door {
+    pub(crate) fn new(line: Watched, has_monitor: bool) -> Door {
+        Door { line, said: Vec::new(), has_monitor }
+    }
+
+    /// Hears the doorman out. Once it is in, it is told to go on: by then everything in there is tied to us, and whoever
+    /// has no Windlass any more is never told.
+    fn hear(&mut self) {
+        let before = self.said.len();
+        let mut words = [0; 512];
+        while self.said.len() < SAID_MAX {
+            match rustix::io::read(&self.line, &mut words) {
+                Ok(length) if length > 0 => self.said.extend_from_slice(&words[..length]),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => break,
+                // It has hung up, because it has become the program or because it has ended.
+                Ok(_) | Err(_) => {
+                    self.line.settle();
+                    break;
+                }
+            }
+        }
+        if before < IN.len() && self.said.starts_with(IN) {
+            // If it has gone meanwhile, that is found out otherwise.
+            let _ = rustix::io::write(&self.line, GO_ON);
+        }
+    }
+
     /// Why the program never started, if the doorman has not said that it did. Somebody who could not even call the
     /// doorman has said so on standard error.
-    fn barred(&self, buffer: &mut [u8], stderr: &Captured) -> Option<String> {
-        let length = rustix::io::read(&self.heard, &mut *buffer).unwrap_or(0);
+    fn barred(&mut self, stderr: &Captured) -> Option<String> {
+        self.hear();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-        match buffer[..length].strip_prefix(IN) {
+        match self.said.strip_prefix(IN) {
             Some([]) => None,
             Some(then) => Some(text(then)),
-            None if length > 0 => Some(text(&buffer[..length])),
+            None if !self.said.is_empty() => Some(text(&self.said)),
             None => Some(stderr.text().map_or_else(|error| error.to_string(), |said| text(&said))),
         }
     }

@@ -32,8 +32,11 @@ use crate::cli::Cli;
 use crate::render::Output;
 
 fn main() -> ExitCode {
-    // Started at the door of a sandbox it becomes another program, before anything else.
-    if let Some(ended) = windlass_process::sandbox::doorman::called() {
+    // Started at the door of a sandbox it becomes another program, and started as a keeper it watches over another Windlass,
+    // before anything else.
+    let called =
+        windlass_process::sandbox::doorman::called().or_else(windlass_process::keeper::called);
+    if let Some(ended) = called {
         return ended;
     }
     let cli = match Cli::try_parse() {

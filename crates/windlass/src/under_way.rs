@@ -117,6 +117,8 @@ fn drive(
     tone: Tone,
 ) -> Result<Exit, Error> {
     let (sender, inbox) = channel();
+    // Without one, what a killed Windlass leaves behind is there until the next one starts.
+    let _ = std::env::current_exe().and_then(|windlass| held.spawner.keep(&windlass));
     let target = prepared.target.to_string();
     let mut slips = prepared.slips(engine.run().workflow());
     slips.extend(prepared.less_isolated());

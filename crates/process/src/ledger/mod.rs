@@ -26,6 +26,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+pub(crate) use sweep::sweep_after;
 pub use sweep::{Ended, Evidence, Force, SweepError, sweep};
 
 use crate::{
@@ -96,6 +97,11 @@ impl Ledger {
         }
         let begins = file.metadata().map_err(io)?.len();
         Ok(Ledger { path, file, begins })
+    }
+
+    /// Where it is.
+    pub(crate) fn directory(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("/"))
     }
 
     /// One write for a whole line, so that it is there or torn, but never mixed with another.
@@ -215,6 +221,13 @@ impl Entries {
             _ => {}
         }
         Some(())
+    }
+
+    /// Only what this spawner has started.
+    fn of_brand(mut self, brand: Brand) -> Entries {
+        self.brands.retain(|(_, other, _)| *other == brand);
+        self.leaders.retain(|(token, _)| token.brand() == brand);
+        self
     }
 
     /// Only what was started since the machine was.

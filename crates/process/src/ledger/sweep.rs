@@ -102,33 +102,47 @@ fn list(left: &[(Started, String)]) -> String {
 pub fn sweep(directory: &Path, grace: Duration) -> Result<Vec<Ended>, SweepError> {
     let path = directory.join(FILE);
     let Some(entries) = Entries::read(&path)? else { return Ok(Vec::new()) };
-    let entries = entries.of_this_boot(&proc::boot()?);
-    let mut ended = Vec::new();
-    if !entries.brands.is_empty() {
-        let wanted = Wanted::new(&entries);
-        let mut rounds = 0;
-        loop {
-            let found = wanted.search()?;
-            if found.is_empty() {
-                break;
-            }
-            rounds += 1;
-            if rounds > ROUNDS_MAX {
-                return Err(SweepError::Left {
-                    left: found.into_iter().map(Found::named).collect(),
-                });
-            }
-            ended.extend(end_all(found, grace)?);
-        }
-        let is_theirs = |name: &str| {
-            Token::parse(name).is_some_and(|token| wanted.brands.contains(&token.brand()))
-        };
-        for dir in &entries.groups {
-            // An empty group harms nobody, so one that cannot be removed keeps nobody from starting.
-            let _left = cgroup::sweep(dir, is_theirs);
-        }
-    }
+    let ended = end(&entries.of_this_boot(&proc::boot()?), grace)?;
     std::fs::write(&path, "").map_err(|source| LedgerError::Io { path, source })?;
+    Ok(ended)
+}
+
+/// The same for what one spawner has left behind, by somebody who does not hold the lock: the ledger stays as it is, and
+/// what others have started since is not touched. If a sweep has come first, there is nothing left to be done.
+pub(crate) fn sweep_after(
+    directory: &Path,
+    brand: Brand,
+    grace: Duration,
+) -> Result<Vec<Ended>, SweepError> {
+    let Some(entries) = Entries::read(&directory.join(FILE))? else { return Ok(Vec::new()) };
+    end(&entries.of_this_boot(&proc::boot()?).of_brand(brand), grace)
+}
+
+/// Ends all of it.
+fn end(entries: &Entries, grace: Duration) -> Result<Vec<Ended>, SweepError> {
+    let mut ended = Vec::new();
+    if entries.brands.is_empty() {
+        return Ok(ended);
+    }
+    let wanted = Wanted::new(entries);
+    let mut rounds = 0;
+    loop {
+        let found = wanted.search()?;
+        if found.is_empty() {
+            break;
+        }
+        rounds += 1;
+        if rounds > ROUNDS_MAX {
+            return Err(SweepError::Left { left: found.into_iter().map(Found::named).collect() });
+        }
+        ended.extend(end_all(found, grace)?);
+    }
+    let is_theirs =
+        |name: &str| Token::parse(name).is_some_and(|token| wanted.brands.contains(&token.brand()));
+    for dir in &entries.groups {
+        // An empty group harms nobody, so one that cannot be removed keeps nobody from starting.
+        let _left = cgroup::sweep(dir, is_theirs);
+    }
     Ok(ended)
 }
 

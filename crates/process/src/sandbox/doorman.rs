@@ -1,8 +1,8 @@
 //! What happens just before a program starts, on the inside.
 //!
 //! The doorman is Windlass itself, started with orders instead of a verb. It switches Landlock on for itself, says that
-//! it is in, and becomes the program. Whoever started it reads that from a pipe: nothing there means that the sandbox
-//! could not be set up, so no failure of ours is ever taken for one of the program's.
+//! it is in, waits to be told to go on, and becomes the program. Whoever started it hears that over a line of their own:
+//! nothing there means that the sandbox could not be set up, so no failure of ours is ever taken for one of the program's.
 
 use std::{
     ffi::OsString,
@@ -39,10 +39,12 @@ use super::{
 const CALLED: &str = "--windlass-doorman";
 /// A program that is none: the doorman ends well instead.
 pub(crate) const NOTHING: &str = "/nothing";
-/// The pipe by which the doorman is heard.
+/// The line over which the doorman is heard.
 pub(crate) const PIPE: i32 = 3;
 /// What it says when it is in. An error may follow.
 pub(crate) const IN: &[u8] = b"in";
+/// What it is told then.
+pub(crate) const GO_ON: &[u8] = b"!";
 /// What it ends with if it cannot become the program; as a shell does.
 const NOT_STARTED: u8 = 126;
 
@@ -202,9 +204,7 @@ fn enter(orders: &Orders) -> Result<(), String> {
         // Root's powers reach past some of the rules, into the memory of others for one. Nothing gives them back.
         set_capabilities(None, NO_POWERS).map_err(|error| format!("powers: {error}"))?;
     }
-    // Nobody is there to hear it: Windlass was killed before bubblewrap had tied itself to it. Whoever went on now would
-    // outlive it.
-    say(orders, IN).map_err(|_| "nobody listens any more".to_owned())
+    say(orders, IN).and_then(|()| wait(orders)).map_err(|_| "nobody listens any more".to_owned())
 }
 
 /// Limits this process and what comes from it. Less than is wanted is as good.
@@ -272,6 +272,22 @@ pub(super) fn landlock_version() -> Option<u32> {
 fn pipe() -> BorrowedFd<'static> {
     // SAFETY: whoever starts a doorman hands it this descriptor, and nothing in this program closes it.
     unsafe { BorrowedFd::borrow_raw(PIPE) }
+}
+
+/// Waits to be told to go on. Windlass may have been killed before bubblewrap had tied itself to it, and whoever went on
+/// then would outlive it: so nobody goes on whom a Windlass has not told to, after bubblewrap is done.
+fn wait(orders: &Orders) -> rustix::io::Result<()> {
+    if !orders.heard {
+        return Ok(());
+    }
+    let mut word = [0; GO_ON.len()];
+    loop {
+        match rustix::io::read(pipe(), &mut word) {
+            Err(rustix::io::Errno::INTR) => {}
+            Ok(0) => return Err(rustix::io::Errno::PIPE),
+            told => return told.map(drop),
+        }
+    }
 }
 
 /// Tells whoever listens, or else a person.
