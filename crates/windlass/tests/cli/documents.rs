@@ -90,16 +90,23 @@ fn tests_that_the_coverage_names_are_there() {
     let code: String = rust("crates").iter().map(|path| read(path)).collect();
     let functions: BTreeSet<&str> =
         code.split("fn ").filter_map(|rest| rest.split(['(', '<']).next()).collect();
-    let coverage = read("docs/coverage.md");
-    let tests = quoted(&coverage).filter(|name| name.contains("::") && !name.contains(' '));
-    let last = tests.filter_map(|name| Some((name, name.rsplit("::").next()?)));
-    let absent = last.filter(|(_, function)| {
-        let known = |all: &BTreeSet<&str>| all.contains(function);
-        function.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
-            && function.contains('_')
-            && !known(&functions)
-    });
-    assert_eq!(absent.map(|(name, _)| name).collect::<Vec<_>>(), [""; 0]);
+    let files = rust("crates");
+    let modules: BTreeSet<&str> =
+        files.iter().filter_map(|path| Path::new(path).file_stem()?.to_str()).collect();
+    for document in ["docs/coverage.md", "docs/faults.md", "docs/security.md"] {
+        let text = read(document);
+        let tests = quoted(&text).filter(|name| name.contains("::") && !name.contains(' '));
+        let last = tests.filter_map(|name| Some((name, name.rsplit("::").next()?)));
+        let absent = last.filter(|(_, word)| {
+            // One test, or a whole module of them.
+            let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+            word.chars().all(is_name)
+                && (word.contains('_') || document != "docs/coverage.md")
+                && !functions.contains(word)
+                && !modules.contains(word)
+        });
+        assert_eq!(absent.map(|(name, _)| name).collect::<Vec<_>>(), [""; 0], "{document}");
+    }
 }
 
 #[test]
