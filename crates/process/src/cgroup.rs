@@ -11,6 +11,8 @@ use std::{
     io,
     os::fd::OwnedFd,
     path::{Path, PathBuf},
+    sync::mpsc::{Sender, channel},
+    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
@@ -221,9 +223,44 @@ impl Group {
     }
 }
 
+/// Removes groups whose children are over. The last of their processes may still be on its way out: the kernel takes its
+/// time with namespaces after a process has ended, and nobody is to wait for that.
+pub(crate) struct Undertaker {
+    groups: Option<Sender<Group>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Undertaker {
+    pub(crate) fn new() -> Undertaker {
+        Undertaker { groups: None, thread: None }
+    }
+
+    /// Takes a group over.
+    pub(crate) fn take(&mut self, group: Group) {
+        if self.groups.is_none() {
+            let (groups, left) = channel::<Group>();
+            let bury = move || left.into_iter().for_each(drop);
+            self.thread = thread::Builder::new().name("cgroups".to_owned()).spawn(bury).ok();
+            self.groups = self.thread.is_some().then_some(groups);
+        }
+        match &self.groups {
+            // It comes back if nobody is there, and is dropped here.
+            Some(groups) => drop(groups.send(group)),
+            None => drop(group),
+        }
+    }
+}
+
+impl Drop for Undertaker {
+    fn drop(&mut self) {
+        drop(self.groups.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
 impl Drop for Group {
-    /// The last of its processes may still be on its way out: the kernel takes its time after a process has ended. It is
-    /// waited for, but not long.
     fn drop(&mut self) {
         let deadline = Instant::now() + PATIENCE;
         for tree in &self.trees {
@@ -244,7 +281,7 @@ fn remove(dir: &Path, deadline: Instant) {
         if Instant::now() >= deadline {
             return;
         }
-        std::thread::sleep(Duration::from_millis(1));
+        thread::sleep(Duration::from_millis(1));
     }
 }
 

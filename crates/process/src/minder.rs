@@ -24,7 +24,7 @@ use rustix::{
 
 use crate::{
     Resource, Stragglers, Stream,
-    cgroup::Groups,
+    cgroup::{Groups, Undertaker},
     command::Order,
     error::SpawnError,
     family::{self, Family},
@@ -102,6 +102,7 @@ pub(crate) struct Minder {
     brand: Brand,
     ledger: Option<Ledger>,
     groups: Option<Groups>,
+    undertaker: Undertaker,
     wards: BTreeMap<WardId, (Ward, Promise)>,
     buffer: Vec<u8>,
     /// The token that we carry ourselves, if we are a child of a Windlass.
@@ -129,6 +130,7 @@ impl Minder {
             brand,
             ledger,
             groups: None,
+            undertaker: Undertaker::new(),
             wards: BTreeMap::new(),
             buffer: vec![0; CHUNK_BYTES],
             own: family::own_token()?,
@@ -203,7 +205,7 @@ impl Minder {
         }
         if let Some((ward, promise)) = self.wards.remove(&id) {
             let token = ward.family.token;
-            let finished = ward.finish(&mut self.buffer, now);
+            let finished = ward.finish(&mut self.buffer, &mut self.undertaker, now);
             self.note_end(token, &finished.stragglers);
             promise.finished(finished);
         }

@@ -33,7 +33,7 @@ use rustix::{
 
 use crate::{
     Captured, Limits, Resource, Started, Stream, Watch,
-    cgroup::Group,
+    cgroup::{Group, Undertaker},
     family::{self, Family, Member},
     gauge::Gauge,
     poller::{Poller, Source, WardId, Watched},
@@ -510,7 +510,12 @@ impl Ward {
     }
 
     /// Takes what is left in the pipes, collects the first process and sums up.
-    pub(crate) fn finish(mut self, buffer: &mut [u8], now: Instant) -> Finished {
+    pub(crate) fn finish(
+        mut self,
+        buffer: &mut [u8],
+        undertaker: &mut Undertaker,
+        now: Instant,
+    ) -> Finished {
         for stream in [Stream::Stdout, Stream::Stderr] {
             self.drain(stream, buffer, now);
         }
@@ -525,6 +530,9 @@ impl Ward {
         let short = self.group.as_ref().and_then(Group::exceeded).map(Ending::Exceeded);
         let short = short.filter(|_| exit.is_some_and(|exit| exit != Ending::Exited(0)));
         let ending = self.cause.or(barred).or(short).or(exit);
+        if let Some(group) = self.group.take() {
+            undertaker.take(group);
+        }
         Finished {
             ending: ending.unwrap_or(Ending::Signalled(Signal::KILL.as_raw())),
             stdout,
