@@ -278,6 +278,23 @@ pub fn holders(file: &Path) -> Vec<i32> {
     pids.filter(holds).collect()
 }
 
+/// Bubblewrap has a moment in which it is tied to nobody: whoever comes out of it without a Windlass must not go on.
+#[test]
+fn a_doorman_whom_nobody_tells_to_go_on_does_not() {
+    let machine = Machine::new();
+    let made = machine.path("lane/made");
+    // A line that takes what is said and never answers.
+    let script =
+        "exec 3> /dev/null; exec \"$0\" --windlass-doorman heard -- /usr/bin/touch touch \"$1\"";
+    let command = sh(script).arg(stand_in()).arg(&made);
+    let finished = spawner().run(command).unwrap();
+    assert_eq!(finished.ending, Ending::Exited(126));
+    assert!(!made.exists());
+    let script = script.replace("heard ", "");
+    let command = sh(&script).arg(stand_in()).arg(&made);
+    assert!(spawner().run(command).unwrap().succeeded() && made.exists(), "it would have");
+}
+
 /// A place that everybody gets to, with copies of our programs.
 struct Commons {
     dir: TempDir,

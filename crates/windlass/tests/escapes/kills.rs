@@ -137,7 +137,7 @@ fn limits_by_groups() -> bool {
 }
 
 /// A Windlass with eight busy lanes is killed so many times, each time at another moment.
-pub fn killed(times: u32) {
+pub fn killed(times: u32, level: &str) {
     let scene = Scene::new();
     // What somebody who was cut off has left is not ours to judge. What other tests have meanwhile is gone soon, too.
     let others = groups();
@@ -149,9 +149,9 @@ pub fn killed(times: u32) {
         } else {
             &["resume"]
         };
-        let mut windlass = scene.windlass(words).spawn().unwrap();
+        let mut windlass = scene.windlass(words).env("WINDLASS_SANDBOX", level).spawn().unwrap();
         // Now early, now late: from the first child to the last.
-        let busy = 1 + (time as usize * 37) % 80;
+        let busy = if times == 1 { 60 } else { 1 + (time as usize * 37) % 80 };
         until("somebody works", || {
             let holders = scene.alive().len();
             busiest = busiest.max(holders);

@@ -254,14 +254,20 @@ mod slow {
 
     #[test]
     fn a_few_kills_of_eight_busy_lanes_leave_nobody() {
-        kills::killed(6);
+        kills::killed(6, "best");
+    }
+
+    /// There the kernel ends the first process of each and no more, and nobody starts another Windlass.
+    #[test]
+    fn without_a_sandbox_the_keeper_ends_what_a_killed_windlass_leaves() {
+        kills::killed(1, "none");
     }
 
     /// For people: `scripts/escapes kills`.
     #[test]
     #[ignore = "takes minutes"]
     fn two_hundred_kills_of_eight_busy_lanes_leave_nobody() {
-        kills::killed(200);
+        kills::killed(200, "best");
     }
 }
 

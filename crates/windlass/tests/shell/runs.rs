@@ -135,6 +135,9 @@ fn a_lane_can_be_looked_at_and_entered() {
     let tasks = "[[task]]\nid = 'hello'\ncareful = true\n";
     let scratch = Scratch::with(&[("tasks.toml", tasks)]);
     assert_eq!(scratch.start().output().unwrap().status.code(), Some(8));
+    let gates = scratch.windlass(&["gates"]).output().unwrap();
+    let gates = String::from_utf8(gates.stdout).unwrap();
+    assert!(gates.contains("Isolation: bubblewrap"), "what it was made behind: {gates}");
     let shown = scratch.windlass(&["lanes", "show", "0", "--json"]).output().unwrap();
     let shown: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
     assert_eq!((&shown["unit"], &shown["dirty"]), (&"hello".into(), &false.into()), "{shown}");
