@@ -10,7 +10,7 @@
 //! | which commands check a project? | `detect.rs` |
 //! | what does a workflow keep besides? | `clerk.rs`; its papers in lanes `papers.rs` |
 //! | what is never written down? | `mask.rs`; what JSON makes of it `escapes.rs` |
-//! | what do agents and checks see of the machine? | `isolation.rs` |
+//! | what do agents and checks see of the machine? | `isolation.rs`; which ports are theirs `ports.rs` |
 
 pub mod books;
 pub mod clerk;
@@ -29,6 +29,7 @@ pub mod isolation;
 pub mod mask;
 pub mod message;
 mod papers;
+mod ports;
 mod prompt;
 pub mod role;
 pub mod setup;

@@ -17,6 +17,7 @@ use crate::clerk::Clerk;
 use crate::entry::{Check, Note};
 use crate::isolation;
 use crate::message::{Message, Paper, Trouble};
+use crate::ports::Ports;
 use crate::setup::Setup;
 
 /// What every effect may use.
@@ -138,6 +139,18 @@ pub struct Quarters<'a> {
     number: u32,
     /// Where they are.
     pub path: PathBuf,
+    ports: Option<Ports>,
+}
+
+impl Quarters<'_> {
+    /// What whoever has them finds in the environment.
+    pub fn env(&self, env: Env) -> Env {
+        let env = self.shop.setup.isolation.env(env, &self.path);
+        match &self.ports {
+            Some(ports) => ports.say(env),
+            None => env,
+        }
+    }
 }
 
 impl Drop for Quarters<'_> {
@@ -268,7 +281,9 @@ impl Shop {
     pub fn quarters(&self) -> Result<Quarters<'_>, Trouble> {
         let number = first_free(&self.quarters);
         let path = self.all_quarters().join(number.to_string());
-        let quarters = Quarters { shop: self, number, path };
+        // Beside the state of all repositories.
+        let ports = self.dir.ancestors().nth(2).and_then(|all| Ports::lease(&all.join("ports")));
+        let quarters = Quarters { shop: self, number, path, ports };
         isolation::make_quarters(&quarters.path)
             .map_err(|error| Trouble::io("make", &quarters.path, &error))?;
         Ok(quarters)

@@ -182,8 +182,9 @@ impl Checks<'_> {
             objects: &self.shop.store.mirror_objects(),
             quarters: &quarters.path,
         };
+        let env = quarters.env(Env::inherited());
         if let Some(prepare) = &self.shop.setup.prepare {
-            let ready = match self.shell(prepare, space)? {
+            let ready = match self.shell(prepare, space, &env)? {
                 Ok(ready) => ready,
                 Err(stopped) => return Ok(Err(stopped)),
             };
@@ -191,7 +192,7 @@ impl Checks<'_> {
                 return Ok(Ok(ready));
             }
         }
-        self.shell(command, space)
+        self.shell(command, space, &env)
     }
 
     /// Runs a line in a checkout.
@@ -199,11 +200,12 @@ impl Checks<'_> {
         &self,
         line: &str,
         space: Workspace<'_>,
+        env: &Env,
     ) -> Result<Result<Finished, Stopped>, Trouble> {
         let isolation = &self.shop.setup.isolation;
         let command = Command::new("/bin/sh", space.work)
             .args(["-c", line])
-            .env(isolation.env(Env::inherited(), space.quarters))
+            .env(env.clone())
             .stdout(Output::keep(KEPT_BYTES, KEPT_BYTES))
             .stderr(Output::keep(KEPT_BYTES, KEPT_BYTES))
             .limits(Limits {

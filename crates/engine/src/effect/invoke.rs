@@ -20,7 +20,7 @@ use crate::message::{Done, Paper, Trouble};
 use crate::papers;
 use crate::prompt::{self, Brief, Task};
 use crate::role::{LaneSight, Role};
-use crate::shop::{Brake, Shop, Stopped, when};
+use crate::shop::{Brake, Quarters, Shop, Stopped, when};
 
 /// So much of each stream is kept, from its beginning and from its end.
 const KEPT_BYTES: u64 = 2 << 20;
@@ -179,7 +179,7 @@ impl<'a> Visit<'a> {
             lane: &self.shop.setup.isolation.lane(&self.lane.work),
         };
         let quarters = self.shop.quarters()?;
-        let command = self.command(agent.program(&ask), &quarters.path);
+        let command = self.command(agent.program(&ask), &quarters);
         let ran = self.brake.run(&self.shop.spawner, command);
         self.shop.setup.isolation.clear_masks(&self.lane.work);
         let finished = match ran? {
@@ -199,9 +199,9 @@ impl<'a> Visit<'a> {
     }
 
     /// How an agent's program is started: in its lane, with quarters of its own, and nothing else.
-    fn command(&self, program: Program, quarters: &Path) -> Command {
+    fn command(&self, program: Program, quarters: &Quarters<'_>) -> Command {
         let isolation = &self.shop.setup.isolation;
-        let view = self.view(&program, quarters);
+        let view = self.view(&program, &quarters.path);
         let mut env = Env::inherited();
         for (name, value) in program.env {
             env = env.set(name, value);
@@ -209,7 +209,7 @@ impl<'a> Visit<'a> {
         for name in program.pass {
             env = env.pass(name);
         }
-        let env = isolation.env(env, quarters);
+        let env = quarters.env(env);
         // The core watches the deadline; this is the limit of one process, should the core not be there to see it.
         let wall = Duration::from_secs(24 * 3_600);
         let command = Command::new(program.program, &self.lane.work)
@@ -222,7 +222,7 @@ impl<'a> Visit<'a> {
                 wall: Some(wall),
                 idle: self.shop.setup.idle,
                 grace: self.shop.setup.grace,
-                bounds: self.shop.setup.bounds(self.space(quarters)),
+                bounds: self.shop.setup.bounds(self.space(&quarters.path)),
             });
         isolation.confine(command, view)
     }

@@ -287,6 +287,29 @@ esac"#;
 }
 
 #[test]
+fn a_role_that_sees_only_what_is_named_does_not_see_the_lane() {
+    let role = "---\npurpose: judges by what it is told\nlane: named\n---\nJudge.\n";
+    let scratch = Scratch::with(&[
+        ("tasks.toml", "[[task]]\nid = 'hello'\ncareful = false\n"),
+        (".windlass/roles/reviewer.md", role),
+    ]);
+    let script = "talk=$(dirname \"$0\")\n\
+         case $WINDLASS_ROLE in\n\
+         worker) echo hello > hello.txt; ls -A > \"$talk/worker\"; echo '{\"verdict\":\"done\"}' ;;\n\
+         *) { pwd; ls -A; echo \"$PORT $WINDLASS_PORTS\"; } > \"$talk/reviewer\"; echo '{\"verdict\":\"clear\"}' ;;\nesac";
+    configure(&scratch, &format!("{}cost = 'none'\n{ROLES}", agent(&scratch, script)));
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    let saw = |who: &str| fs::read_to_string(scratch.path("talk").join(who)).unwrap();
+    assert!(saw("worker").contains("test.sh\n"), "{}", saw("worker"));
+    let reviewer = saw("reviewer");
+    let lines: Vec<&str> = reviewer.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (2, "/lane"), "nothing is there: {reviewer}");
+    let (port, ports) = lines[1].split_once(' ').unwrap();
+    assert!(ports.starts_with(&format!("{port}-")), "ports of its own: {reviewer}");
+}
+
+#[test]
 fn what_a_role_is_for_reaches_the_agent() {
     let scratch = Scratch::new();
     assert_eq!(scratch.start().status().unwrap().code(), Some(0));
