@@ -113,6 +113,15 @@ impl Isolation {
         Ok(Isolation { sandbox, system, common, masked, blank, limited_by: LimitedBy::here() })
     }
 
+    /// The same, with one more directory to be read.
+    #[must_use]
+    pub fn showing(mut self, directory: Option<&Path>) -> Self {
+        if let Some(directory) = directory {
+            show_told(&mut self.common, directory);
+        }
+        self
+    }
+
     /// What is really in force, in words.
     pub fn in_words(&self) -> String {
         let walls = match self.sandbox.level() {

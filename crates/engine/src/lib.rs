@@ -36,4 +36,5 @@ pub mod setup;
 pub mod shop;
 pub mod skill;
 
+pub use effect::check::{COMMIT_HOOKS, hook_command};
 pub use engine::{Engine, EngineError, Left};

@@ -191,6 +191,12 @@ impl Git {
         }
     }
 
+    /// The person's home, as far as it is known.
+    pub(crate) fn home(&self) -> Option<PathBuf> {
+        let home = self.host.config.iter().find(|(name, _)| name == "HOME");
+        home.map(|(_, home)| PathBuf::from(home))
+    }
+
     /// The same git, started by somebody else.
     pub fn run_by(&self, run: Arc<dyn Run>) -> Git {
         Git { run, ..self.clone() }

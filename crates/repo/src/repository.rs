@@ -117,6 +117,8 @@ pub(crate) struct Config {
     pub files: Vec<(String, OsString)>,
     /// How new files in the git directory are shared.
     pub shared: Option<OsString>,
+    /// Where hooks are, if not in the git directory.
+    hooks: Option<PathBuf>,
 }
 
 impl Repository {
@@ -338,6 +340,25 @@ impl Repository {
         Person::new(&name, &email)
     }
 
+    /// The hook that git would run before a commit of the person's, if they have one. We never run it ourselves: it is
+    /// for whoever runs it where it can do no harm.
+    pub fn pre_commit(&self) -> Result<Option<PathBuf>, RepoError> {
+        let named = self.config()?.hooks;
+        let hooks = match named {
+            None => self.common_dir.join("hooks"),
+            Some(path) => match (path.strip_prefix("~"), self.git.home()) {
+                (Ok(below), Some(home)) => home.join(below),
+                _ => self.top.join(path),
+            },
+        };
+        let hook = hooks.join("pre-commit");
+        let runs = |meta: fs::Metadata| {
+            meta.is_file()
+                && std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o111 != 0
+        };
+        Ok(fs::metadata(&hook).is_ok_and(runs).then_some(hook))
+    }
+
     /// What a person should know before a run.
     pub fn remarks(&self) -> Result<Vec<Remark>, RepoError> {
         let config = self.config()?;
@@ -402,6 +423,7 @@ impl Config {
             "core.sparsecheckout" => self.sparse = yes,
             "core.ignorecase" => self.folds_case = yes,
             "extensions.partialclone" => self.partial = true,
+            "core.hookspath" => self.hooks = text().map(PathBuf::from),
             "core.sharedrepository" => self.shared = Some(OsStr::from_bytes(value).into()),
             "core.autocrlf"
             | "core.eol"

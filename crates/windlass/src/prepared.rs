@@ -21,6 +21,7 @@ use windlass_engine::message::Message;
 use windlass_engine::setup::Setup;
 use windlass_engine::shop::{Shop, Tools};
 use windlass_engine::skill::Skills;
+use windlass_engine::{COMMIT_HOOKS, hook_command};
 use windlass_process::sandbox::{self, Level};
 use windlass_process::{Sandbox, Spawner};
 use windlass_repo::{Branch, Oid, Person, Repository, Settings, Store};
@@ -91,7 +92,12 @@ impl Held {
         let base = Base::at(&looking, &commit)?;
         let roles = base.roles()?;
         let skills = base.skills(&named(&roles, &config), &config)?;
-        let checks = base.checks(&config)?;
+        let mut checks = base.checks(&config)?;
+        let hook =
+            self.repository.pre_commit()?.filter(|_| !config.checks.contains_key(COMMIT_HOOKS));
+        if let Some(hook) = &hook {
+            checks.commands.insert(COMMIT_HOOKS.to_owned(), hook_command(hook));
+        }
         drop(looking);
         let name = self.repository.top().file_name();
         let name = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -101,7 +107,8 @@ impl Held {
         let prepared = Prepared {
             store: Store::open(self.repository.clone(), &self.dir, settings)?,
             agents,
-            isolation: isolation(&config, &self.repository, &self.dir, &self.spawner)?,
+            isolation: isolation(&config, &self.repository, &self.dir, &self.spawner)?
+                .showing(hook.as_deref().and_then(Path::parent)),
             identity: format!("{name} ({})", checks.language),
             author: self.repository.identity()?,
             config,
@@ -343,7 +350,7 @@ impl Prepared {
 
 /// The checks that a workflow runs, and those that are part of others.
 fn run_checks(flow: &Workflow) -> Vec<&str> {
-    let usual = ["setup", "build", "test", "lint", "type-check"];
+    let usual = ["setup", "build", "test", "lint", "type-check", COMMIT_HOOKS];
     let named = flow.stages.iter().flat_map(|stage| match &stage.kind {
         Kind::Errand(Errand::Checks { names, .. }) => names.as_slice(),
         _ => &[],

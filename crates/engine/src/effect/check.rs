@@ -3,6 +3,7 @@
 //! An agent's word is never evidence. A check that does not exist is skipped, never passed; one that fails on the base
 //! as well is not this work's doing, and is said to be so.
 
+use std::path::Path;
 use std::time::Duration;
 
 use windlass_core::run::Item;
@@ -20,6 +21,20 @@ const KEPT_BYTES: u64 = 512 * 1024;
 const NOT_FOUND: i32 = 127;
 /// The core watches the stage's own limit; this one is for what nobody limits.
 const WALL: Duration = Duration::from_secs(4 * 3_600);
+
+/// What the person's own hooks say of the work. It is there if they have any, runs with every other check, and proves
+/// nothing by itself.
+pub const COMMIT_HOOKS: &str = "commit-hooks";
+
+/// How a hook is run as a check: with the work staged, as for a commit. One that changes files has failed, and what it
+/// would change is what it printed.
+pub fn hook_command(hook: &Path) -> String {
+    let hook = hook.display().to_string().replace('\'', "'\\''");
+    format!(
+        "git reset -q --soft HEAD~1 2>/dev/null; '{hook}' && git --no-pager diff --exit-code && \
+         [ -z \"$(git ls-files --others --exclude-standard | tee /dev/stderr)\" ]"
+    )
+}
 
 pub(super) fn check(
     shop: &Shop,
@@ -41,7 +56,9 @@ pub(super) fn check(
     };
     let bench = Checks { shop, job, brake, tree: &subject.tree, paper: Paper::default() };
     let before = job.before.as_ref().unwrap_or(base);
-    let (verdict, paper) = match bench.all(names, &commit, before)? {
+    // Where something is to fail, hooks would have to as well.
+    let hooks = !expect_fail;
+    let (verdict, paper) = match bench.all(names, hooks, &commit, before)? {
         Ok(judged) => judged,
         Err(stopped) => return Ok(Err(stopped)),
     };
@@ -87,6 +104,7 @@ impl Checks<'_> {
     fn all(
         mut self,
         names: &[String],
+        hooks: bool,
         commit: &Oid,
         base: &Oid,
     ) -> Result<Result<(Check, Paper), Stopped>, Trouble> {
@@ -94,6 +112,15 @@ impl Checks<'_> {
         for name in names {
             match self.one(name, commit, base)? {
                 Ok(came) => ran.push(came),
+                Err(stopped) => return Ok(Err(stopped)),
+            }
+        }
+        let named = names.iter().any(|name| name == COMMIT_HOOKS);
+        if hooks && !named && self.shop.setup.checks.contains_key(COMMIT_HOOKS) {
+            match self.one(COMMIT_HOOKS, commit, base)? {
+                // That nobody objects is no evidence that anything works.
+                Ok(Check::Pass | Check::Skipped | Check::FailedBefore) => {}
+                Ok(Check::Fail) => ran.push(Check::Fail),
                 Err(stopped) => return Ok(Err(stopped)),
             }
         }
@@ -117,7 +144,13 @@ impl Checks<'_> {
             self.note(name, None, Check::Skipped, None);
             return Ok(Ok(Check::Skipped));
         };
-        let before = match self.on_base(name, command, base)? {
+        // A hook judges a change, not a state: what it said of somebody else's is no excuse.
+        let of_change = name == COMMIT_HOOKS;
+        let before = match of_change {
+            true => Ok(Check::Pass),
+            false => self.on_base(name, command, base)?,
+        };
+        let before = match before {
             Ok(before) => before,
             Err(stopped) => return Ok(Err(stopped)),
         };
@@ -131,6 +164,9 @@ impl Checks<'_> {
         };
         let came = match (passed(&finished), before) {
             (true, _) => Check::Pass,
+            (false, _) if of_change && finished.ending == Ending::Exited(NOT_FOUND) => {
+                Check::Skipped
+            }
             (false, Check::Fail) => Check::FailedBefore,
             (false, _) => Check::Fail,
         };

@@ -4,7 +4,7 @@
 //! the world (a full disk, a git that fails) that is neither the agent's doing nor the work's, and that stops the run
 //! with a message instead of being charged to anybody.
 
-mod check;
+pub mod check;
 mod heard;
 mod invoke;
 mod kept;

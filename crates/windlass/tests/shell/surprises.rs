@@ -286,6 +286,41 @@ esac"#;
     }
 }
 
+/// A hook of the person's that objects to a word, mends a spelling, and would tidy up their home.
+const HOOK: &str = "#!/bin/sh\nrm -rf \"$PRECIOUS\"\n\
+     if git diff --cached --name-only | xargs grep -l TODO; then echo 'no TODO, please'; exit 1; fi\n\
+     sed -i 's/helo/hello/' hello.txt\n";
+
+#[test]
+fn the_persons_hooks_are_heard_and_can_do_no_harm() {
+    let script = "case $WINDLASS_ROLE$WINDLASS_ATTEMPT in\n\
+         worker1) echo 'hello TODO' > hello.txt; echo '{\"verdict\":\"done\"}' ;;\n\
+         worker2) echo helo > hello.txt; echo '{\"verdict\":\"done\"}' ;;\n\
+         worker*) echo hello > hello.txt; echo '{\"verdict\":\"done\"}' ;;\n\
+         *) echo '{\"verdict\":\"clear\"}' ;;\nesac";
+    let scratch = Scratch::with(&[
+        ("tasks.toml", "[[task]]\nid = 'hello'\ncareful = false\n"),
+        ("test.sh", "true\n"),
+    ]);
+    configure(&scratch, &format!("{}cost = 'none'\n{ROLES}", agent(&scratch, script)));
+    let precious = scratch.path("precious");
+    fs::create_dir(&precious).unwrap();
+    let hook = scratch.repo().join(".git/hooks/pre-commit");
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    fs::write(&hook, HOOK.replace("$PRECIOUS", precious.to_str().unwrap())).unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(said.matches("check commit-hooks: fail").count(), 2, "{said}");
+    assert!(said.contains("check commit-hooks: pass"), "{said}");
+    assert_eq!(scratch.landed()["hello.txt"], "hello");
+    assert!(precious.exists(), "it ran in the sandbox");
+    let full = scratch.windlass(&["log", "--full"]).output().unwrap();
+    let full = String::from_utf8(full.stdout).unwrap();
+    assert!(full.contains("no TODO, please"), "{full}");
+    assert!(full.contains("-helo\n") && full.contains("+hello\n"), "what it would change: {full}");
+}
+
 #[test]
 fn a_role_that_sees_only_what_is_named_does_not_see_the_lane() {
     let role = "---\npurpose: judges by what it is told\nlane: named\n---\nJudge.\n";
