@@ -175,7 +175,9 @@ fn a_program_that_is_asked_to_end_may_clear_up_first() {
     let machine = Machine::new();
     for level in Level::ALL {
         let sandbox = sandbox(level);
-        let script = "trap 'echo bye > last; exit 7' TERM; echo up; while :; do sleep 0.05; done";
+        // It takes its time, as an agent that saves its work does.
+        let script =
+            "trap 'sleep 0.5; echo bye > last; exit 7' TERM; echo up; while :; do sleep 0.05; done";
         let command = sh(script).inside(&sandbox, machine.view(&sandbox)).limits(grace(LONG));
         let (command, said) = watched(command);
         let child = spawner().spawn(command).unwrap();
@@ -246,7 +248,20 @@ fn a_level_that_does_not_start_is_refused_and_the_best_that_does_is_taken() {
     assert_eq!(best.level(), Level::Bubblewrap);
     assert!(best.not_here().is_empty());
     let nobody = Tools { doorman: "/bin/true".into(), ..tools() };
-    assert!(Sandbox::find(Wanted::Best, &nobody, &spawner).is_err(), "never none");
+    assert!(Sandbox::find(Wanted::Best, &nobody, &spawner).is_err());
+    // One who can do everything but switch rules on.
+    let machine = Machine::new();
+    let weak = machine.path("weak");
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *rules*) exit 1;; esac\nexec '{}' \"$@\"\n",
+        stand_in().display()
+    );
+    fs::write(&weak, script).unwrap();
+    fs::set_permissions(&weak, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let weak = Tools { doorman: weak, bwrap: None };
+    assert!(Sandbox::find(Wanted::Level(Level::None), &weak, &spawner).is_ok());
+    let refused = Sandbox::find(Wanted::Best, &weak, &spawner).unwrap_err();
+    assert_eq!(refused.tried.len(), 2, "never none: {refused}");
 }
 
 #[test]
