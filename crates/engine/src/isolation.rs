@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use windlass_agents::CONFIGURATION;
 use windlass_process::sandbox::{Access, Holds, Level, Sandbox, System, View};
-use windlass_process::{Command, Env, LimitedBy, Resource};
+use windlass_process::{Bounds, Command, Env, LimitedBy, Limits, Resource};
 
 /// Where the lane is seen.
 pub const LANE: &str = "/lane";
@@ -281,9 +281,11 @@ impl Isolation {
         env
     }
 
-    /// A command, as it is started here.
-    pub fn confine(&self, command: Command, view: View) -> Command {
-        command.inside(&self.sandbox, view)
+    /// A command, as it is started here. Without walls and without limits there is nothing to be done for it.
+    pub fn confine(&self, command: Command, limits: Limits, view: View) -> Command {
+        let free = self.sandbox.level() == Level::None && limits.bounds == Bounds::default();
+        let command = command.limits(limits);
+        if free { command } else { command.inside(&self.sandbox, view) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What Windlass itself costs, beside the least that it could cost: the same stand-in agent started in a loop, its
 //! stream read, its end waited for. No sandbox and no edits: that is the bare row. The default row has an agent that
-//! edits, and beside it a commit of what it did (the sandbox is still to come); then a whole autopilot, phase by phase.
+//! edits, and beside it a commit of what it did (what the sandbox costs is a bench of its own); then a whole autopilot, phase by phase.
 //!
 //! `cargo bench -p windlass` prints each figure beside its floor. The two take turns, so that whatever else the
 //! machine does falls on both; the ratio is what counts. This program plays every part: it is the bench, the floor
@@ -168,7 +168,9 @@ impl Scratch {
     fn windlass(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
         command.args(args).current_dir(self.repo());
-        command.env("WINDLASS_STATE_DIR", self.dir.path().join("state"));
+        command
+            .env("WINDLASS_STATE_DIR", self.dir.path().join("state"))
+            .env("WINDLASS_SANDBOX", "none");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command
     }

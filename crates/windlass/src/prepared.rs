@@ -23,12 +23,12 @@ use windlass_engine::shop::{Shop, Tools};
 use windlass_engine::skill::Skills;
 use windlass_engine::{COMMIT_HOOKS, hook_command};
 use windlass_process::sandbox::{self, Level};
-use windlass_process::{Sandbox, Spawner};
+use windlass_process::{Bounds, Sandbox, Spawner};
 use windlass_repo::{Branch, Oid, Person, Repository, Settings, Store};
 use windlass_sources::READERS;
 
 use crate::base::{self, Base, Checks, Roles};
-use crate::config::Config;
+use crate::config::{Config, LimitsConfig};
 use crate::error::Error;
 use crate::suggest;
 use crate::workplace::{GRACE, Held};
@@ -319,8 +319,12 @@ impl Prepared {
         let idle = self.config.budget.invocation.silent_minutes;
         let setup = Setup {
             mask: held.mask(&self.config),
+            bounds: match self.isolation.sandbox().level() {
+                // Who wants nothing in the way gets nothing that they have not named.
+                Level::None if self.config.limits == LimitsConfig::default() => Bounds::default(),
+                _ => self.config.limits.bounds(),
+            },
             isolation: self.isolation,
-            bounds: self.config.limits.bounds(),
             agents: self.agents,
             players: self.config.roles,
             roles: self.roles.all,

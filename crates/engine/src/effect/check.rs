@@ -243,14 +243,14 @@ impl Checks<'_> {
             .args(["-c", line])
             .env(env.clone())
             .stdout(Output::keep(KEPT_BYTES, KEPT_BYTES))
-            .stderr(Output::keep(KEPT_BYTES, KEPT_BYTES))
-            .limits(Limits {
-                wall: Some(WALL),
-                idle: None,
-                grace: self.shop.setup.grace,
-                bounds: self.shop.setup.bounds(space),
-            });
-        let command = isolation.confine(command, isolation.of_check(space));
+            .stderr(Output::keep(KEPT_BYTES, KEPT_BYTES));
+        let limits = Limits {
+            wall: Some(WALL),
+            idle: None,
+            grace: self.shop.setup.grace,
+            bounds: self.shop.setup.bounds(space),
+        };
+        let command = isolation.confine(command, limits, isolation.of_check(space));
         let ran = self.brake.run(&self.shop.spawner, command)?;
         if let Ok(finished) = &ran {
             barred(finished)?;

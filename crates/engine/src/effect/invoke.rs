@@ -217,14 +217,14 @@ impl<'a> Visit<'a> {
             .env(env)
             .stdin(Stdin::Bytes(program.stdin))
             .stdout(Output::keep(KEPT_BYTES, KEPT_BYTES))
-            .stderr(Output::keep(KEPT_BYTES / 8, KEPT_BYTES / 8))
-            .limits(Limits {
-                wall: Some(wall),
-                idle: self.shop.setup.idle,
-                grace: self.shop.setup.grace,
-                bounds: self.shop.setup.bounds(self.space(&quarters.path)),
-            });
-        isolation.confine(command, view)
+            .stderr(Output::keep(KEPT_BYTES / 8, KEPT_BYTES / 8));
+        let limits = Limits {
+            wall: Some(wall),
+            idle: self.shop.setup.idle,
+            grace: self.shop.setup.grace,
+            bounds: self.shop.setup.bounds(self.space(&quarters.path)),
+        };
+        isolation.confine(command, limits, view)
     }
 
     /// What it sees: all of the lane or what it is shown of it, and what its own command line names.
