@@ -124,11 +124,12 @@ impl Isolation {
 
     /// What is really in force, in words.
     pub fn in_words(&self) -> String {
-        let walls = match self.sandbox.level() {
+        match self.sandbox.level() {
             Level::None => "none, as was asked for".to_owned(),
-            Level::Landlock | Level::Bubblewrap => format!("{}; network open", self.sandbox),
-        };
-        format!("{walls}; limits by {}", self.limited_by)
+            Level::Landlock | Level::Bubblewrap => {
+                format!("{}; network open; limits by {}", self.sandbox, self.limited_by)
+            }
+        }
     }
 
     /// What it is made with.
