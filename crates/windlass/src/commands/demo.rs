@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use windlass_core::value::Value;
-use windlass_process::{Command, Ending, Env, Spawner, which};
+use windlass_process::sandbox::{Tools, Wanted};
+use windlass_process::{Command, Ending, Env, Sandbox, Spawner, which};
 
 use super::autopilot;
 use crate::error::{Error, reading, writing};
@@ -83,7 +84,12 @@ pub fn run(args: &DemoArgs, out: &mut Output) -> Result<Exit, Error> {
         return Err(Error::usage(format!("{} is not empty", dir.display()))
             .hint("name a directory that is empty, or not there yet"));
     }
-    let config = if asked { CONFIG.to_owned() } else { format!("{CONFIG}{GO_ON}") };
+    let mut config = if asked { CONFIG.to_owned() } else { format!("{CONFIG}{GO_ON}") };
+    if let Some(why) = no_sandbox()? {
+        // Everybody at work here is Windlass itself, so nobody has to be kept from anything.
+        config.push_str("\n[sandbox]\nlevel = \"none\"\n");
+        out.note(&format!("no sandbox starts here, and the demo does without: {why}"))?;
+    }
     let files = FILES.into_iter().chain([("windlass.toml", config.as_str())]);
     for (name, text) in files {
         let path = dir.join(name);
@@ -111,6 +117,13 @@ pub fn run(args: &DemoArgs, out: &mut Output) -> Result<Exit, Error> {
     let here = dir.display();
     out.line(&format!("Look around:\n  cd {here}\n  git log --stat\n  git notes --ref windlass show\n  windlass log --full\n  sh todo help"))?;
     Ok(exit)
+}
+
+/// Why nothing can be isolated here, if it cannot.
+fn no_sandbox() -> Result<Option<String>, Error> {
+    let tools = Tools::here().map_err(Error::output)?;
+    let found = Sandbox::find(Wanted::Best, &tools, &Spawner::start()?);
+    Ok(found.err().map(|unavailable| unavailable.to_string()))
 }
 
 /// A repository with one commit, whatever the person's own settings are.
