@@ -27,6 +27,8 @@ pub struct Isolation {
     system: System,
     /// What everybody sees of the machine.
     common: View,
+    /// What is shown besides, on top of everything but the lane.
+    opened: View,
     /// What agents would read from a repository and do not.
     masked: Vec<&'static str>,
     /// Stands for a file that is masked.
@@ -96,12 +98,13 @@ impl Isolation {
     ) -> io::Result<Self> {
         let hidden = [dir, repository].map(Path::to_owned).to_vec();
         let system = System { hidden, ..System::here() };
-        let mut common = sandbox.view(&system);
+        let common = sandbox.view(&system);
+        let mut opened = View::default();
         for path in &openings.read {
-            common.show(path, Access::Read);
+            opened.show(path, Access::Read);
         }
         for path in &openings.write {
-            common.show(path, Access::Write);
+            opened.show(path, Access::Write);
         }
         let wanted = |name: &&str| !openings.unmask.iter().any(|own| own == name);
         let masked = CONFIGURATION.iter().map(|(name, _)| *name).filter(wanted).collect();
@@ -110,14 +113,15 @@ impl Isolation {
             fs::create_dir_all(dir)?;
             fs::write(&blank, "{}\n")?;
         }
-        Ok(Isolation { sandbox, system, common, masked, blank, limited_by: LimitedBy::here() })
+        let limited_by = LimitedBy::here();
+        Ok(Isolation { sandbox, system, common, opened, masked, blank, limited_by })
     }
 
     /// The same, with one more directory to be read.
     #[must_use]
     pub fn showing(mut self, directory: Option<&Path>) -> Self {
         if let Some(directory) = directory {
-            show_told(&mut self.common, directory);
+            show_told(&mut self.opened, directory);
         }
         self
     }
@@ -161,7 +165,7 @@ impl Isolation {
                 }
                 for path in stay.shown {
                     let from = space.work.join(path);
-                    if is_plain(&from) {
+                    if is_plain_below(space.work, Path::new(path)) {
                         view.show_at(lane.join(path), from, Access::Read);
                     }
                 }
@@ -170,7 +174,7 @@ impl Isolation {
         if stay.sight != Sight::Change {
             for path in stay.writable {
                 let from = space.work.join(path);
-                if is_plain(&from) {
+                if is_plain_below(space.work, path) {
                     view.show_at(lane.join(path), from, Access::Write);
                 }
             }
@@ -204,6 +208,8 @@ impl Isolation {
         if self.has_mounts() {
             view.lay("/var/tmp", Holds::Link("/tmp".into()));
         }
+        // After the scratch files: what is opened may lie among the machine's own.
+        view.places.extend(self.opened.places.iter().cloned());
         view
     }
 
@@ -216,6 +222,10 @@ impl Isolation {
         }
         // Laid on itself, so that it cannot be put aside for another.
         view.show_at(&at, &git, Access::Write);
+        let objects = git.join("objects");
+        if is_plain(&objects) {
+            view.show_at(at.join("objects"), objects, Access::Write);
+        }
         for name in SETTLED.into_iter().filter(|name| is_plain(&git.join(name))) {
             view.show_at(at.join(name), git.join(name), Access::Read);
         }
@@ -238,7 +248,14 @@ impl Isolation {
                 // What a link leads to is masked where it is, if it is in the lane: elsewhere it is not seen.
                 Ok(_) => {
                     let inside = |to: PathBuf| Some(to.strip_prefix(work).ok()?.to_owned());
-                    match fs::canonicalize(&real).ok().map(|to| (to.is_dir(), inside(to))) {
+                    // What leads to where the lane is seen leads into it.
+                    let seen = fs::read_link(&real)
+                        .ok()
+                        .and_then(|to| Some(work.join(to.strip_prefix(LANE).ok()?)));
+                    match fs::canonicalize(seen.unwrap_or(real))
+                        .ok()
+                        .map(|to| (to.is_dir(), inside(to)))
+                    {
                         Some((true, Some(to))) if to != Path::new("") => {
                             view.lay(lane.join(to), Holds::Nothing);
                         }
@@ -347,6 +364,15 @@ fn unlock(dir: &Path) {
 /// Something that is there itself, and no link to something else.
 fn is_plain(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir() || meta.is_file())
+}
+
+/// The same for everything on the way to a path below a directory.
+fn is_plain_below(dir: &Path, path: &Path) -> bool {
+    let mut at = dir.to_owned();
+    path.components().all(|part| {
+        at.push(part);
+        is_plain(&at)
+    })
 }
 
 /// Shows what an agent was told of by its path: its program, its files.

@@ -6,7 +6,14 @@
 //! borrowing the history from the mirror. Nothing we do depends on it: we read from it only which
 //! commits the agent made, and those are kept as provenance (`provenance.rs`).
 
-use std::{fs, os::unix::fs::MetadataExt, path::Path};
+use std::{
+    fs,
+    io::Read as _,
+    os::unix::fs::{MetadataExt, OpenOptionsExt as _},
+    path::Path,
+};
+
+use rustix::fs::OFlags;
 
 use crate::{
     error::{Doing, RepoError},
@@ -92,7 +99,7 @@ impl Store {
 
     /// Whether a `.git` has nothing in it but what we put there.
     fn is_pristine(&self, dir: &Path, config: &str) -> bool {
-        let holds = |path: &str, bytes: &[u8]| fs::read(dir.join(path)).is_ok_and(|b| b == bytes);
+        let holds = |path: &str, bytes: &[u8]| is_exactly(&dir.join(path), bytes);
         let mut files = 0;
         only_known(dir, "", &mut files)
             && files == FILES.len()
@@ -128,16 +135,31 @@ impl Store {
     pub(crate) fn dot_git_is_sound(&self, dir: &Path, person: &Person, there: &[Oid]) -> bool {
         let dot_git = dir.join(".git");
         let is_dir = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
-        let holds =
-            |path: &str, bytes: &[u8]| fs::read(dot_git.join(path)).is_ok_and(|b| b == bytes);
+        let holds = |path: &str, bytes: &[u8]| is_exactly(&dot_git.join(path), bytes);
+        // A link that leads nowhere here may well lead somewhere where the agent is.
+        let is_there = |path: &str| dot_git.join(path).symlink_metadata().is_ok();
         is_dir(&dot_git)
             && ["objects", "objects/info", "refs"].iter().all(|part| is_dir(&dot_git.join(part)))
             && holds("config", self.dot_git_config(person).as_bytes())
             && holds("objects/info/alternates", &alternates(&[&self.mirror_objects()]))
-            && !dot_git.join("config.worktree").exists()
-            && !dot_git.join("commondir").exists()
+            && !is_there("config.worktree")
+            && !is_there("commondir")
             && provenance::agent_head(&dot_git).is_some_and(|head| there.contains(&head))
     }
+}
+
+/// Whether a plain file holds exactly this. Somebody else may have put a pipe there, on which one would wait for ever, or a
+/// file without end: neither is opened to be read, and no more is read than there should be.
+fn is_exactly(path: &Path, bytes: &[u8]) -> bool {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let flags = i32::try_from(flags.bits()).unwrap_or(0);
+    let Ok(file) = fs::OpenOptions::new().read(true).custom_flags(flags).open(path) else {
+        return false;
+    };
+    let plain = file.metadata().is_ok_and(|meta| meta.is_file());
+    let mut held = Vec::new();
+    let most = bytes.len() as u64 + 1;
+    plain && file.take(most).read_to_end(&mut held).is_ok() && held == bytes
 }
 
 /// Whether a directory holds nothing but plain files and directories that we know. Counts the files.

@@ -187,6 +187,10 @@ impl<'a> Visit<'a> {
             Err(stopped) => return Ok(Err(stopped)),
         };
         barred(&finished)?;
+        let too_much = match finished.ending {
+            Ending::Exceeded(resource) => Some(format!("it {}", isolation::too_much(resource))),
+            _ => None,
+        };
         let printed = Printed {
             fate: fate(&finished),
             ended: in_words(&finished),
@@ -195,7 +199,10 @@ impl<'a> Visit<'a> {
         };
         let clerk = &self.shop.clerk;
         let examine = |verdict: &str, said: Said<'_>| clerk.examine(self.role, verdict, said);
-        Ok(Ok(HeardOf::of(agent, &ask, printed, &self.shop.setup.mask, examine)))
+        let mut heard = HeardOf::of(agent, &ask, printed, &self.shop.setup.mask, examine);
+        // Why somebody was ended is worth more than how.
+        heard.answer.remarks.splice(..0, too_much);
+        Ok(Ok(heard))
     }
 
     /// How an agent's program is started: in its lane, with quarters of its own, and nothing else.

@@ -16,6 +16,8 @@ pub(super) fn words(view: &View, doorman: &Path) -> Vec<OsString> {
     // Everything that it starts ends with it, and it ends with us.
     say(&[&"--die-with-parent", &"--unshare-pid", &"--unshare-ipc", &"--unshare-uts"]);
     say(&[&"--unshare-cgroup-try", &"--hostname", &"lane"]);
+    // Whoever has a terminal in there could otherwise type into it on behalf of the person at it.
+    say(&[&"--new-session"]);
     // Root would keep all of its powers.
     say(&[&"--cap-drop", &"ALL"]);
     match view.network {
@@ -30,7 +32,13 @@ pub(super) fn words(view: &View, doorman: &Path) -> Vec<OsString> {
             Holds::Nothing => say(&[&"--tmpfs", at, &"--remount-ro", at]),
             Holds::Link(to) => say(&[&"--symlink", to, at]),
             Holds::Devices => say(&[&"--dev", at]),
-            Holds::Processes => say(&[&"--proc", at]),
+            Holds::Processes => {
+                say(&[&"--proc", at]);
+                // Root, even without powers, could turn screws there that are the whole machine's.
+                for name in ["sys", "sysrq-trigger"] {
+                    say(&[&"--ro-bind-try", &Path::new("/proc").join(name), &at.join(name)]);
+                }
+            }
         }
     }
     say(&[&"--ro-bind", &doorman, &DOORMAN]);

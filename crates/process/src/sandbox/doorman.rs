@@ -200,11 +200,22 @@ fn enter(orders: &Orders) -> Result<(), String> {
         most.map_or(Ok(()), |most| limit(what, most))?;
     }
     if let Some(rules) = &orders.rules {
+        leave_keyring();
         restrict(rules).map_err(|error| format!("Landlock: {error}"))?;
         // Root's powers reach past some of the rules, into the memory of others for one. Nothing gives them back.
         set_capabilities(None, NO_POWERS).map_err(|error| format!("powers: {error}"))?;
     }
     say(orders, IN).and_then(|()| wait(orders)).map_err(|_| "nobody listens any more".to_owned())
+}
+
+/// Leaves the keyring of the person's session for an empty one. No namespace holds keys back.
+#[expect(unsafe_code, reason = "a call that no library passes on")]
+fn leave_keyring() {
+    const JOIN_SESSION_KEYRING: libc::c_int = 1;
+    // SAFETY: without a name there is nothing that the kernel would look at. A kernel without keys says so, which is fine.
+    unsafe {
+        libc::syscall(libc::SYS_keyctl, JOIN_SESSION_KEYRING, std::ptr::null::<u8>());
+    }
 }
 
 /// Limits this process and what comes from it. Less than is wanted is as good.

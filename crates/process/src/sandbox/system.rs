@@ -7,6 +7,7 @@
 use std::{
     collections::BTreeMap,
     fs,
+    os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
 };
 
@@ -16,6 +17,9 @@ use crate::Env;
 /// What a system is made of, where it is there.
 const SYSTEM: &[&str] =
     &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix"];
+
+/// What of it a machine works without.
+const OPTIONAL: [&str; 2] = ["/opt", "/nix"];
 
 /// What `/etc/resolv.conf` and its like lead to.
 const BEHIND_LINKS: &[&str] = &["/etc/resolv.conf", "/etc/localtime", "/etc/mtab", "/etc/hosts"];
@@ -111,8 +115,17 @@ impl System {
             match fs::read_link(path) {
                 // `/bin` is `usr/bin` on most machines.
                 Ok(to) => view.lay(path, Holds::Link(to)),
+                // What a system can do without is not shown if somebody's work is in it.
+                Err(_)
+                    if OPTIONAL.iter().any(|own| path == Path::new(own))
+                        && self.would_tell(path) => {}
                 Err(_) if path.is_dir() => view.show(path, Access::Read),
                 Err(_) => {}
+            }
+        }
+        for path in self.hidden.iter().map(|path| real(path)) {
+            if view.shows(&path) {
+                view.lay(path, Holds::Memory);
             }
         }
         for path in BEHIND_LINKS {
@@ -123,9 +136,8 @@ impl System {
                 view.show(real, Access::Read);
             }
         }
-        for path in PRIVATE.iter().map(Path::new).filter(|path| path.is_file()) {
-            // A device that cannot be opened from there.
-            view.show_at(path, "/dev/null", Access::Read);
+        for path in PRIVATE.iter().map(Path::new) {
+            mask(view, path);
         }
         for path in PRIVATE_DIRECTORIES.iter().map(Path::new).filter(|path| path.is_dir()) {
             view.lay(path, Holds::Nothing);
@@ -147,17 +159,32 @@ impl System {
 
     /// What a directory of programs is a part of: beside a `bin` are the libraries of what is in it.
     fn whole(&self, entry: &Path) -> PathBuf {
-        match entry.parent() {
-            Some(parent) if entry.ends_with("bin") && !self.would_tell(parent) => parent.to_owned(),
-            _ => entry.to_owned(),
-        }
+        let entry = real(entry);
+        let Some(parent) = entry.parent().filter(|_| entry.ends_with("bin")) else { return entry };
+        // In a home much else lies beside a `bin`: only what looks like a toolchain, and lies deep enough, is one.
+        let of_home = self
+            .home
+            .as_deref()
+            .map(real)
+            .and_then(|home| parent.strip_prefix(home).ok().map(Path::to_owned));
+        let is_toolchain = of_home.is_none_or(|below| {
+            let hidden =
+                below.components().any(|part| part.as_os_str().as_bytes().starts_with(b"."));
+            below.components().count() > 1 && !hidden && parent.join("lib").is_dir()
+        });
+        if is_toolchain && !self.would_tell(parent) { parent.to_owned() } else { entry }
     }
 
     /// Whether a directory has what is nobody's business in it, or is in it.
     fn would_tell(&self, path: &Path) -> bool {
-        let is_in = |hidden: &PathBuf| hidden.starts_with(path) || path.starts_with(hidden);
+        // By what they are, not by what they are called.
+        let path = real(path);
+        let is_in = |hidden: &PathBuf| {
+            let hidden = real(hidden);
+            hidden.starts_with(&path) || path.starts_with(&hidden)
+        };
         path.parent().is_none()
-            || self.home.as_deref().is_some_and(|home| home.starts_with(path))
+            || self.home.as_deref().is_some_and(|home| real(home).starts_with(&path))
             || self.hidden.iter().any(is_in)
     }
 
@@ -168,9 +195,7 @@ impl System {
         }
         view.show(path, Access::Read);
         for secret in CREDENTIALS.iter().map(|name| path.join(name)) {
-            if secret.is_file() {
-                view.show_at(secret, "/dev/null", Access::Read);
-            }
+            mask(view, &secret);
         }
     }
 
@@ -188,6 +213,19 @@ impl System {
     fn place(&self, name: &str, variable: Option<&str>) -> Option<PathBuf> {
         let own = variable.and_then(|variable| self.kept.get(variable).cloned());
         own.or_else(|| Some(self.home.as_ref()?.join(name)))
+    }
+}
+
+/// A path without links and ways up, as far as it is there.
+fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Lays a device that cannot be opened over a file, wherever it really is; if that is not shown, nothing has to be done.
+fn mask(view: &mut View, file: &Path) {
+    let file = real(file);
+    if file.is_file() && view.shows(&file) {
+        view.show_at(file, "/dev/null", Access::Read);
     }
 }
 
@@ -234,6 +272,43 @@ mod tests {
         system.lay(&mut view);
         assert!(!view.shows(&dir.path().join("me/.ssh")));
         assert!(view.shows(&dir.path().join("bin/x")));
+    }
+
+    #[test]
+    fn a_home_is_not_shown_by_another_name_for_it() {
+        let (dir, mut system) = home();
+        let home = system.home.clone().unwrap();
+        std::os::unix::fs::symlink(&home, dir.path().join("link")).unwrap();
+        for name in [".docker/bin", ".local/bin", ".local/lib", ".local/share/keyrings", "apps/bin"]
+        {
+            fs::create_dir_all(home.join(name)).unwrap();
+        }
+        system.path = vec![
+            home.join("tools/../bin"),
+            home.join(".docker/bin"),
+            home.join(".local/bin"),
+            home.join("apps/bin"),
+        ];
+        for called in [home.clone(), dir.path().join("link")] {
+            system.home = Some(called);
+            let mut view = View::default();
+            system.lay(&mut view);
+            for secret in
+                [".ssh/id", ".docker/config.json", ".local/share/keyrings/x", "apps/notes"]
+            {
+                assert!(!view.shows(&home.join(secret)), "{secret}");
+                assert!(!view.shows(&home.join("tools/..").join(secret)), "{secret}");
+            }
+            assert!(view.shows(&home.join(".docker/bin/docker")));
+        }
+    }
+
+    #[test]
+    fn work_below_the_system_is_not_shown_with_it() {
+        let system = System { hidden: vec!["/usr/lib".into()], ..System::default() };
+        let mut view = View::default();
+        system.lay(&mut view);
+        assert!(view.shows(Path::new("/usr/bin/git")) && !view.shows(Path::new("/usr/lib/x")));
     }
 
     #[test]
