@@ -64,6 +64,36 @@ fn a_lane_goes_to_another_unit_with_nothing_left_of_the_first() {
     assert!(matches!(error, RepoError::NotTheirs { number: 1, .. }), "{error}");
 }
 
+/// What an agent may leave where we look next.
+#[test]
+fn a_pipe_or_a_link_in_a_lanes_git_is_neither_waited_for_nor_believed() {
+    let harms = [
+        "rm objects/info/alternates; mkfifo objects/info/alternates",
+        "rm config; mkfifo config",
+        "rm objects/info/alternates; ln -s /dev/zero objects/info/alternates",
+        "ln -s /lane/evil commondir",
+        "ln -s /lane/evil config.worktree",
+    ];
+    for harm in harms {
+        let (scratch, store, lane) = with_edit("readme.md", "mine\n");
+        let git = lane.work.join(".git");
+        let done = std::process::Command::new("sh").args(["-c", harm]).current_dir(&git).status();
+        assert!(done.unwrap().success(), "{harm}");
+        let again =
+            store.ensure_lane(lane.number, &lane.base, &lane.run, &lane.unit, WHEN).unwrap();
+        for name in ["config", "objects/info/alternates"] {
+            let meta = fs::symlink_metadata(again.work.join(".git").join(name)).unwrap();
+            assert!(meta.is_file(), "{harm}: {name}");
+        }
+        for name in ["commondir", "config.worktree"] {
+            let left = fs::symlink_metadata(again.work.join(".git").join(name)).is_ok();
+            assert!(!left, "{harm}: {name}");
+        }
+        assert_eq!(read(&again.work, "readme.md"), "mine\n", "{harm}: its files stay");
+        assert_eq!(scratch.git_in(&again.work, &["status", "--porcelain"]), " M readme.md\n");
+    }
+}
+
 /// The `readme.md` of what was in nobody's lane any more, and is kept all the same.
 fn lost_readme(scratch: &Scratch) -> String {
     let results = scratch.results();

@@ -199,6 +199,13 @@ pub const CASES: &[Case] = &[
         LOOTED,
         NAMESPACES,
     ),
+    case(
+        20,
+        "puts other objects in the place of the lane's",
+        "mv .git/objects aside && echo moved > $LOOT/$ID; mv aside .git/objects",
+        LOOTED,
+        NAMESPACES,
+    ),
     // Programs that a repository names. Our own git runs none of them, sandbox or not; `repo::canary` has one for each key.
     case(
         21,
@@ -420,5 +427,13 @@ pub const CASES: &[Case] = &[
         "mv .claude claude-aside && echo moved > $LOOT/$ID",
         LOOTED,
         NAMESPACES,
+    ),
+    case(
+        38,
+        "has it by a link to where the lane is seen",
+        "grep -rhs PLANTED38 .cursor/ > $LOOT/$ID",
+        LOOTED,
+        // There is no such place without namespaces.
+        NOWHERE,
     ),
 ];

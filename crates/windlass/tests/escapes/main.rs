@@ -136,6 +136,7 @@ impl World {
             write(&repo.join(name), text);
         }
         symlink("tools", repo.join(".gemini")).unwrap();
+        symlink("/lane/tools", repo.join(".cursor")).unwrap();
         let talk = dir.join("talk");
         let config = format!(
             "[sandbox]\nwrite = ['{}']\n[agents.mine]\nkind = 'command'\ncommand = ['bash', '{}']\ncost = 'none'\n\
