@@ -57,13 +57,16 @@ mod tests {
         view.show("/usr", Access::Read);
         view.show_at("/lane", "/state/lanes/1/work", Access::Write);
         view.lay("/lane/.claude", Holds::Nothing);
+        view.lay("/proc", Holds::Processes);
         let words = words(&view, Path::new("/opt/windlass"));
         let words: Vec<_> = words.iter().map(|word| word.to_str().unwrap()).collect();
         let said = words.join(" ");
         assert!(said.contains(
             "--ro-bind /usr /usr --bind /state/lanes/1/work /lane \
-             --tmpfs /lane/.claude --remount-ro /lane/.claude --ro-bind /opt/windlass"
+             --tmpfs /lane/.claude --remount-ro /lane/.claude --proc /proc"
         ));
+        assert!(said.contains("--ro-bind-try /proc/sys /proc/sys"), "the machine's own: {said}");
+        assert!(said.contains("--new-session"), "nobody types into a person's terminal: {said}");
         assert!(said.starts_with("--die-with-parent --unshare-pid"), "{said}");
         assert!(said.contains("--cap-drop ALL") && said.ends_with("--chdir /lane --"), "{said}");
     }
