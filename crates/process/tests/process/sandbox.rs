@@ -391,6 +391,9 @@ fn within_a_container_there_is_no_proc_rather_than_everybodys() {
     assert!(said.starts_with("bubblewrap"), "{said}");
     assert!(said.contains("without /proc\nExited(0) None\ngit version"), "{said}");
     assert!(said.ends_with("works\n"), "{said}");
-    let (_, said) = run(&[]);
-    assert!(!said.contains("without /proc") && said.contains("\n1\n"), "{said}");
+    // Unless this is such a place already.
+    if !sandbox(Level::Bubblewrap).to_string().contains("without /proc") {
+        let (_, said) = run(&[]);
+        assert!(!said.contains("without /proc") && said.contains("\n1\n"), "{said}");
+    }
 }
