@@ -154,6 +154,8 @@ impl Minder {
             }
             self.expire(now);
         }
+        // Waits until every group is gone. Whoever is cut off here has not said that everything has ended.
+        drop(std::mem::replace(&mut self.undertaker, Undertaker::new()));
         if let Some(ledger) = &mut self.ledger
             && self.rest == Rest::Nothing
         {
