@@ -169,7 +169,11 @@ pub fn isolation(
     spawner: &Spawner,
 ) -> Result<Isolation, Error> {
     let said = std::env::var(SAID_HERE).ok();
-    let wanted = config.sandbox.wanted(said.as_deref()).map_err(Error::usage)?;
+    // The file's own word was looked at when it was read.
+    let wanted = config.sandbox.wanted(said.as_deref()).map_err(|flaw| {
+        Error::usage(format!("{SAID_HERE}: {flaw}"))
+            .hint(format!("set {SAID_HERE} to one of these, or to `best`"))
+    })?;
     let tools = sandbox::Tools::here().map_err(Error::output)?;
     let found = Sandbox::find(wanted, &tools, spawner).map_err(|unavailable| {
         Error::here(format!("agents and checks cannot be isolated: {unavailable}")).hint(format!(
