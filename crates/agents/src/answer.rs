@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use windlass_core::{
     lang::Reporter,
@@ -53,20 +54,84 @@ pub struct Answer {
     pub text: Option<String>,
 }
 
-/// What an agent came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What an agent came to. Told apart by how its program ended and by what the agent says in fields of its own, never by
+/// its prose.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Came {
     /// A verdict of the role's own.
     Verdict(String),
-    /// Something went wrong.
-    Mishap(Mishap),
+    /// Its provider says: not before this time of the wall clock (in milliseconds since 1970), if it says when.
+    Limited(Option<i64>),
+    /// Its provider cannot serve it just now.
+    Overloaded,
+    /// Its provider does not let it in: its key is wrong, or is not for this.
+    Unwelcome,
+    /// The model would not do it.
+    Refused,
+    /// It ran out of context.
+    ContextFull,
+    /// It was stopped at what it may use up, or at the turns that it may take.
+    Exhausted,
+    /// The model's answer was longer than it may be.
+    TooLong,
+    /// It ended with an error.
+    Crashed,
+    /// It took too long, or said nothing for too long.
+    TimedOut,
+    /// It was ended by somebody else.
+    Killed,
+    /// It said nothing, or did not write what it promised.
+    NoOutput,
+    /// It reported a list that cannot be.
+    Invalid,
+    /// No readable verdict, or two that disagree.
+    Unknown,
+}
+
+impl Came {
+    /// In a word.
+    pub fn name(&self) -> &str {
+        match self {
+            Came::Verdict(word) => word,
+            Came::Limited(_) => "limited",
+            Came::Overloaded => "overloaded",
+            Came::Unwelcome => "unwelcome",
+            Came::Refused => "refused",
+            Came::ContextFull => "context_full",
+            Came::Exhausted => "cut_short",
+            Came::TooLong => "too_long",
+            Came::Crashed => "crashed",
+            Came::TimedOut => "timed_out",
+            Came::Killed => "killed",
+            Came::NoOutput => "no_output",
+            Came::Invalid => "invalid",
+            Came::Unknown => "unknown",
+        }
+    }
+
+    /// What a workflow sees of it, if it is not a verdict and not a matter of waiting.
+    pub fn mishap(&self) -> Option<Mishap> {
+        Some(match self {
+            Came::Verdict(_) | Came::Limited(_) | Came::Overloaded => return None,
+            Came::Unwelcome | Came::Refused | Came::TooLong | Came::Crashed | Came::Killed => {
+                Mishap::Crashed
+            }
+            Came::ContextFull => Mishap::ContextFull,
+            Came::Exhausted => Mishap::CutShort,
+            Came::TimedOut => Mishap::TimedOut,
+            Came::NoOutput => Mishap::NoOutput,
+            Came::Invalid => Mishap::Invalid,
+            Came::Unknown => Mishap::Unknown,
+        })
+    }
 }
 
 impl Answer {
-    /// Something went wrong, and this is what a person should know about it.
-    pub fn mishap(mishap: Mishap, remark: impl Into<String>) -> Self {
+    /// No verdict, and this is what a person should know about it.
+    pub fn only(came: Came, remark: impl Into<String>) -> Self {
         Answer {
-            came: Came::Mishap(mishap),
+            came,
             facts: BTreeMap::new(),
             lists: BTreeMap::new(),
             usage: Usage::UNKNOWN,
@@ -88,25 +153,25 @@ impl Answer {
         let usage = object.as_ref().map_or(Usage::UNKNOWN, usage);
         let failed = match output.fate {
             Fate::Exited(0) => None,
-            Fate::Exited(code) => Some((Mishap::Crashed, format!("it exited with {code}"))),
+            Fate::Exited(code) => Some((Came::Crashed, format!("it exited with {code}"))),
             Fate::Signalled(signal) => {
-                Some((Mishap::Crashed, format!("it was ended by signal {signal}")))
+                Some((Came::Killed, format!("it was ended by signal {signal}")))
             }
-            Fate::TimedOut => Some((Mishap::TimedOut, "it took too long".to_owned())),
+            Fate::TimedOut => Some((Came::TimedOut, "it took too long".to_owned())),
         };
-        if let Some((mishap, remark)) = failed {
-            return Answer { usage, ..Answer::mishap(mishap, remark) };
+        if let Some((came, remark)) = failed {
+            return Answer { usage, ..Answer::only(came, remark) };
         }
         if text.trim().is_empty() {
-            return Answer::mishap(Mishap::NoOutput, "it printed nothing");
+            return Answer::only(Came::NoOutput, "it printed nothing");
         }
         let word = first_line::verdict(&text, &reporter.verdicts);
         match object {
             Some(object) => Answer { usage, ..said(&object, word, reporter) },
             None => match word {
                 Some(word) => Answer { came: Came::Verdict(word.to_owned()), ..Answer::plain() },
-                None => Answer::mishap(
-                    Mishap::Unknown,
+                None => Answer::only(
+                    Came::Unknown,
                     format!(
                         "it gave no verdict: neither a JSON object with one, nor a first line that \
                          begins with {}",
@@ -118,33 +183,33 @@ impl Answer {
     }
 
     fn plain() -> Self {
-        Answer { remarks: Vec::new(), ..Answer::mishap(Mishap::Unknown, "") }
+        Answer { remarks: Vec::new(), ..Answer::only(Came::Unknown, "") }
     }
 }
 
 fn said(object: &Map<String, Json>, word: Option<&str>, reporter: &Reporter) -> Answer {
     let Some(verdict) = object.get("verdict").and_then(Json::as_str) else {
-        return Answer::mishap(Mishap::Unknown, "its `verdict` is no text");
+        return Answer::only(Came::Unknown, "its `verdict` is no text");
     };
     let Some(verdict) = reporter.verdicts.iter().find(|own| own.as_str() == verdict.trim()) else {
         let remark =
             format!("its verdict `{verdict}` is not one of {}", reporter.verdicts.join(", "));
-        return Answer::mishap(Mishap::Unknown, remark);
+        return Answer::only(Came::Unknown, remark);
     };
     if let Some(word) = word.filter(|word| word != verdict) {
         let remark = format!("its first line says `{word}` and its JSON `{verdict}`");
-        return Answer::mishap(Mishap::Unknown, remark);
+        return Answer::only(Came::Unknown, remark);
     }
     let mut remarks = Vec::new();
     let facts = facts(object, &reporter.facts, "", &mut remarks);
     let mut lists = BTreeMap::new();
     for (name, of) in &reporter.lists {
-        if let Some(list) = object.get(name) {
+        if let Some(list) = object.get(name).filter(|list| !list.is_null()) {
             match items(name, list, of, &mut remarks) {
                 Ok(items) => {
                     lists.insert(name.clone(), items);
                 }
-                Err(remark) => return Answer::mishap(Mishap::Invalid, remark),
+                Err(remark) => return Answer::only(Came::Invalid, remark),
             }
         }
     }
@@ -205,7 +270,9 @@ fn items(
         let object = one.as_object().ok_or_else(|| wrong("is no object"))?;
         let text = |key: &str| object.get(key).and_then(Json::as_str).map(Arc::<str>::from);
         let texts = |key: &str| -> Option<Vec<Arc<str>>> {
-            let Some(list) = object.get(key) else { return Some(Vec::new()) };
+            let Some(list) = object.get(key).filter(|list| !list.is_null()) else {
+                return Some(Vec::new());
+            };
             list.as_array()?.iter().map(|text| text.as_str().map(Arc::from)).collect()
         };
         let given = text("id").filter(|id| !id.is_empty()).ok_or_else(|| wrong("has no `id`"))?;
@@ -295,7 +362,7 @@ mod tests {
 
     #[test]
     fn only_the_roles_own_word_is_a_verdict() {
-        let unknown = Came::Mishap(Mishap::Unknown);
+        let unknown = Came::Unknown;
         assert_eq!(read(r#"{"verdict":"excellent"}"#).came, unknown);
         assert_eq!(read(r#"{"verdict":1}"#).came, unknown);
         assert_eq!(read("all good, I think").came, unknown);
@@ -317,12 +384,12 @@ mod tests {
     #[test]
     fn the_exit_code_counts_too() {
         let crashed = ended(Fate::Exited(1), r#"{"verdict":"good","cost_usd":1}"#);
-        assert_eq!(crashed.came, Came::Mishap(Mishap::Crashed));
+        assert_eq!(crashed.came, Came::Crashed);
         assert_eq!(crashed.usage.cost, Reported::Known(1_000_000), "what it cost, it cost");
-        let mishap = |stopped, text| ended(stopped, text).came;
-        assert_eq!(mishap(Fate::Signalled(9), "good"), Came::Mishap(Mishap::Crashed));
-        assert_eq!(mishap(Fate::TimedOut, "good"), Came::Mishap(Mishap::TimedOut));
-        assert_eq!(mishap(Fate::Exited(0), " \n"), Came::Mishap(Mishap::NoOutput));
+        let came = |stopped, text| ended(stopped, text).came;
+        assert_eq!(came(Fate::Signalled(9), "good"), Came::Killed);
+        assert_eq!(came(Fate::TimedOut, "good"), Came::TimedOut);
+        assert_eq!(came(Fate::Exited(0), " \n"), Came::NoOutput);
     }
 
     #[test]
@@ -339,7 +406,7 @@ mod tests {
             r#"{"verdict":"good","found":[{"title":"no id"}]}"#,
             r#"{"verdict":"good","found":[{"id":"a","depends":"b"}]}"#,
         ] {
-            assert_eq!(read(broken).came, Came::Mishap(Mishap::Invalid), "{broken}");
+            assert_eq!(read(broken).came, Came::Invalid, "{broken}");
         }
     }
 

@@ -11,8 +11,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::line::{Cost, Models, Words};
-use crate::{Agent, Answer, Ask, Flaw, Heard, Here, Missing, Program, environment};
+use crate::line::{ByTier, Cost, Words};
+use crate::listen::{Listener, listen_at_the_end};
+use crate::{Agent, Ask, Flaw, Here, Missing, Program, environment};
 
 /// What the configuration says.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -29,12 +30,12 @@ pub struct Settings {
     /// Which model it is to use for roles of a tier (`strong`, `standard`, `fast`); it finds the name in
     /// `WINDLASS_MODEL`.
     #[serde(default)]
-    models: Models,
+    models: ByTier,
 }
 
 impl crate::Settings for Settings {
     fn flaw(&self) -> Option<Flaw> {
-        self.command.flaw().or_else(|| self.models.flaw())
+        self.command.flaw().or_else(|| self.models.flaw("a model"))
     }
 
     fn is_free(&self) -> bool {
@@ -59,7 +60,7 @@ struct CommandAgent {
     /// Its arguments.
     args: Vec<String>,
     /// Which model is meant by a tier.
-    models: Models,
+    models: ByTier,
 }
 
 impl Agent for CommandAgent {
@@ -74,8 +75,8 @@ impl Agent for CommandAgent {
         }
     }
 
-    fn answer(&self, ask: &Ask<'_>, output: &Heard<'_>) -> Answer {
-        Answer::read(output, ask.reporter)
+    fn listener(&self, ask: &Ask<'_>) -> Box<dyn Listener> {
+        listen_at_the_end(ask)
     }
 }
 

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::line::free_of_charge;
-use crate::{Agent, Answer, Ask, Heard, Program};
+use crate::listen::{Event, Listener, Source};
+use crate::{Agent, Answer, Ask, Heard, Program, Record};
 
 /// What `[agents.NAME]` says of an agent of one kind.
 pub trait Settings {
@@ -94,11 +95,33 @@ impl Agent for Held {
         Program { pass: self.handed.clone(), ..self.agent.program(ask) }
     }
 
-    fn answer(&self, ask: &Ask<'_>, output: &Heard<'_>) -> Answer {
-        let mut answer = self.agent.answer(ask, output);
-        if self.free {
-            free_of_charge(&mut answer);
-        }
+    fn listener(&self, ask: &Ask<'_>) -> Box<dyn Listener> {
+        let listener = self.agent.listener(ask);
+        if self.free { Box::new(Free(listener)) } else { listener }
+    }
+
+    fn record(&self) -> Option<Record> {
+        self.agent.record()
+    }
+
+    fn session(&self, home: &Path, session: &str) -> Option<String> {
+        self.agent.session(home, session)
+    }
+}
+
+/// Listens to an agent that costs nothing.
+struct Free(Box<dyn Listener>);
+
+impl Listener for Free {
+    fn line(&mut self, from: Source, line: &[u8]) -> Vec<Event> {
+        let mut events = self.0.line(from, line);
+        events.retain(|event| !matches!(event, Event::Usage(_)));
+        events
+    }
+
+    fn answer(self: Box<Self>, output: &Heard<'_>) -> Answer {
+        let mut answer = self.0.answer(output);
+        free_of_charge(&mut answer);
         answer
     }
 }
@@ -138,6 +161,10 @@ macro_rules! kinds {
 }
 
 kinds! {
+    /// Claude Code.
+    Claude = claude,
+    /// Codex.
+    Codex = codex,
     /// A program that reads a prompt and prints a verdict.
     Command = command,
     /// What a file says.
@@ -179,8 +206,8 @@ mod tests {
             Program { pass: vec!["UNSAID".to_owned()], ..Program::default() }
         }
 
-        fn answer(&self, ask: &Ask<'_>, output: &Heard<'_>) -> Answer {
-            Answer::read(output, ask.reporter)
+        fn listener(&self, ask: &Ask<'_>) -> Box<dyn Listener> {
+            crate::listen::listen_at_the_end(ask)
         }
     }
 
@@ -200,7 +227,7 @@ mod tests {
         let reporter = Reporter { verdicts: vec!["done".into()], ..Reporter::default() };
         let used = |free, stdout: &str| {
             let output = Heard { fate: Fate::Exited(0), stdout: stdout.as_bytes() };
-            let usage = agent(free).answer(&Ask::example(&reporter), &output).usage;
+            let usage = agent(free).listener(&Ask::example(&reporter)).answer(&output).usage;
             (usage.cost, usage.tokens)
         };
         let (known, unknown) = (Reported::Known, Reported::Unknown);

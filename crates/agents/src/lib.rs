@@ -2,7 +2,8 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | which kinds are there? | the list in `kind.rs`; `command.rs`, `scripted.rs` |
+//! | which kinds are there? | the list in `kind.rs`; `claude.rs`, `codex.rs`, `command.rs`, `scripted.rs` |
+//! | what does an agent say while it works? | `listen.rs`; what that costs `price.rs` |
 //! | what did an agent come to? | `answer.rs`; where in its output that stands `find.rs`, `first_line.rs` |
 //! | what form has an answer? | `schema.rs` |
 //! | what does every kind need that starts a program? | `line.rs` |
@@ -10,19 +11,26 @@
 //! | what would an agent read from a repository besides the work? | `configuration.rs` |
 //!
 //! An agent is a program that is given a prompt and a lane and comes back with an answer. What it is asked is an
-//! [`Ask`]; how that becomes a program to start is a [`Program`]; what came back is an [`Answer`]: a verdict of the
-//! role's own, or a mishap, never a guess. Nothing here starts anything, and no kind knows of another.
+//! [`Ask`]; how that becomes a program to start is a [`Program`]; who understands what it prints is a [`Listener`]; what
+//! came back is an [`Answer`]: a verdict of the role's own, or what else it came to, never a guess. Nothing here starts
+//! anything, and no kind knows of another.
 
 mod answer;
+mod claude;
+mod codex;
 mod command;
 mod configuration;
 mod find;
 mod first_line;
 mod kind;
 mod line;
+mod listen;
+mod price;
 mod schema;
 pub mod scripted;
 mod tier;
+#[cfg(test)]
+mod transcripts;
 
 use std::path::{Path, PathBuf};
 
@@ -30,6 +38,7 @@ pub use answer::{Answer, Came, Fate, Heard, left_out};
 pub use configuration::CONFIGURATION;
 pub use find::{gist, last_object, one_line};
 pub use kind::{Flaw, Here, Kind, Missing, Settings};
+pub use listen::{Event, Lines, Listener, Source};
 pub use schema::schema;
 pub use tier::Tier;
 use windlass_core::lang::Reporter;
@@ -57,8 +66,41 @@ pub struct Ask<'a> {
     pub run: &'a str,
     /// The prompt.
     pub prompt: &'a str,
+    /// So many bytes of it, from its beginning, are the same in every invocation of the role.
+    pub stable_bytes: usize,
     /// Where it works.
     pub lane: &'a Path,
+    /// Where its home is, as it sees it: nobody has been there before.
+    pub home: &'a Path,
+    /// A name for its session that no other has, in the form of a UUID.
+    pub session: &'a str,
+    /// The session that it is to go on with, by its own name, if it was cut off before.
+    pub resumes: Option<&'a str>,
+    /// What it may use up before it is stopped.
+    pub spend: Spend,
+}
+
+/// What an agent may use up before it is stopped. It may have one request under way then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spend {
+    /// Millionths of a dollar.
+    pub cost_micros: Option<u64>,
+    /// Tokens of all kinds.
+    pub tokens: Option<u64>,
+    /// Turns of its own.
+    pub turns: Option<u32>,
+}
+
+impl Ask<'_> {
+    /// The part of the prompt that is the same in every invocation of the role.
+    fn stable(&self) -> &str {
+        self.prompt.get(..self.stable_bytes).unwrap_or_default()
+    }
+
+    /// The rest of it.
+    fn rest(&self) -> &str {
+        self.prompt.get(self.stable_bytes..).unwrap_or(self.prompt)
+    }
 }
 
 #[cfg(test)]
@@ -76,7 +118,12 @@ impl<'a> Ask<'a> {
             attempt: 1,
             run: "r",
             prompt: "",
+            stable_bytes: 0,
             lane: Path::new("/"),
+            home: Path::new("/home"),
+            session: "00000000-0000-4000-8000-000000000000",
+            resumes: None,
+            spend: Spend::default(),
         }
     }
 }
@@ -95,17 +142,63 @@ pub struct Program {
     pub pass: Vec<String>,
     /// What it reads on its standard input.
     pub stdin: Vec<u8>,
+    /// Files that are in its home when it starts, by path from there.
+    pub files: Vec<(PathBuf, Vec<u8>)>,
 }
+
+/// The record that an agent keeps of its session: files of lines, below a directory of its home.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The directory, from the home.
+    pub below: &'static Path,
+    /// Its listener wants to know what is written there while it works.
+    pub live: bool,
+}
+
+/// The files of a record, in the order in which they were begun.
+pub fn record_files(below: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut open = vec![(below.to_owned(), 0)];
+    while let Some((dir, depth)) = open.pop() {
+        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+            let path = entry.path();
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && depth < RECORD_DEPTH => open.push((path, depth + 1)),
+                Ok(kind) if kind.is_file() && path.extension().is_some_and(|it| it == "jsonl") => {
+                    files.push(path);
+                }
+                _ => {}
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Records are not deeper than this.
+const RECORD_DEPTH: u32 = 6;
 
 /// A kind of agent.
 pub trait Agent: Send + Sync {
     /// What to start for this.
     fn program(&self, ask: &Ask<'_>) -> Program;
 
-    /// What came back. A program whose output is not for others to read (a stream of events, say) has its text picked
-    /// out here, for [`Answer::of_text`]; nobody else has to know. All that it printed stays on record, and
+    /// Who understands what it prints. A program whose output is not for others to read (a stream of events, say) has its
+    /// text picked out there, for [`Answer::of_text`]; nobody else has to know. All that it printed stays on record, and
     /// `windlass log --full` shows both.
-    fn answer(&self, ask: &Ask<'_>, output: &Heard<'_>) -> Answer;
+    fn listener(&self, ask: &Ask<'_>) -> Box<dyn Listener>;
+
+    /// The record that it keeps of its session, if it keeps one.
+    fn record(&self) -> Option<Record> {
+        None
+    }
+
+    /// The session in a home that was left behind, by the agent's own name, if it can be gone on with. `session` is what
+    /// the agent was asked to call it.
+    fn session(&self, home: &Path, session: &str) -> Option<String> {
+        let _ = (home, session);
+        None
+    }
 }
 
 /// What every agent finds in its environment.

@@ -17,6 +17,11 @@ use crate::{Answer, Flaw, Here, Missing, Tier};
 pub(crate) struct Words(Vec<String>);
 
 impl Words {
+    /// A program without arguments.
+    pub(crate) fn of(program: &str) -> Self {
+        Words(vec![program.to_owned()])
+    }
+
     /// What is wrong with them.
     pub(crate) fn flaw(&self) -> Option<Flaw> {
         let what = "has an empty command".to_owned();
@@ -60,24 +65,24 @@ pub(crate) fn free_of_charge(answer: &mut Answer) {
     answer.usage.tokens = none(answer.usage.tokens);
 }
 
-/// Which model is meant by a tier.
+/// A word for each tier: which model is meant by it, how hard it is to think.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub(crate) struct Models(BTreeMap<String, String>);
+pub(crate) struct ByTier(BTreeMap<String, String>);
 
-impl Models {
-    /// What is wrong with them.
-    pub(crate) fn flaw(&self) -> Option<Flaw> {
+impl ByTier {
+    /// What is wrong with them; `what` is what they are, as in "a model".
+    pub(crate) fn flaw(&self, what: &str) -> Option<Flaw> {
         let tier = self.0.keys().find(|tier| Tier::named(tier).is_none())?;
         Some(Flaw {
-            what: format!("has a model for `{tier}`, which is no tier"),
+            what: format!("has {what} for `{tier}`, which is no tier"),
             at: Some(tier.clone()),
             help: Some(format!("there are {}", Tier::ALL.map(Tier::name).join(", "))),
         })
     }
 
-    /// The model for a tier, if the person has said which.
+    /// The one for a tier, if the person has said which.
     pub(crate) fn of(&self, tier: Tier) -> Option<&str> {
         self.0.get(tier.name()).map(String::as_str)
     }
@@ -107,10 +112,10 @@ mod tests {
 
     #[test]
     fn a_model_is_for_a_tier() {
-        let models = |tier: &str| Models(BTreeMap::from([(tier.to_owned(), "big".to_owned())]));
-        assert_eq!(models("strong").flaw(), None);
+        let models = |tier: &str| ByTier(BTreeMap::from([(tier.to_owned(), "big".to_owned())]));
+        assert_eq!(models("strong").flaw("a model"), None);
         assert_eq!(models("strong").of(Tier::Strong), Some("big"));
         assert_eq!(models("strong").of(Tier::Fast), None);
-        assert_eq!(models("stronk").flaw().unwrap().at.as_deref(), Some("stronk"));
+        assert_eq!(models("stronk").flaw("a model").unwrap().at.as_deref(), Some("stronk"));
     }
 }

@@ -11,7 +11,7 @@ pub(crate) const SUMMARY: &str = "summary";
 /// The schema of a role's answer.
 pub fn schema(reporter: &Reporter) -> Json {
     let mut properties = Map::new();
-    properties.insert("verdict".to_owned(), json!({ "enum": reporter.verdicts }));
+    properties.insert("verdict".to_owned(), json!({ "type": "string", "enum": reporter.verdicts }));
     properties.insert(SUMMARY.to_owned(), json!({ "type": "string" }));
     properties.extend(facts(&reporter.facts));
     for (name, of) in &reporter.lists {
@@ -26,6 +26,46 @@ pub fn schema(reporter: &Reporter) -> Json {
         properties.insert(name.clone(), json!({ "type": "array", "items": item }));
     }
     json!({ "type": "object", "properties": properties, "required": ["verdict"] })
+}
+
+/// The same for providers that hold a model to a schema: they want every key to be there and no other. What may be left
+/// out may be nothing instead.
+pub(crate) fn strict(reporter: &Reporter) -> Json {
+    let mut schema = schema(reporter);
+    close(&mut schema);
+    schema
+}
+
+fn close(schema: &mut Json) {
+    if let Some(items) = schema.get_mut("items") {
+        close(items);
+    }
+    let Some(object) = schema.as_object_mut() else { return };
+    let required: Vec<Json> =
+        object.get("required").and_then(Json::as_array).cloned().unwrap_or_default();
+    let Some(properties) = object.get_mut("properties").and_then(Json::as_object_mut) else {
+        return;
+    };
+    for (name, of) in properties.iter_mut() {
+        close(of);
+        if !required.iter().any(|own| own == name) {
+            or_nothing(of);
+        }
+    }
+    let all: Vec<Json> = properties.keys().cloned().map(Json::String).collect();
+    object.insert("required".to_owned(), Json::Array(all));
+    object.insert("additionalProperties".to_owned(), Json::Bool(false));
+}
+
+/// Lets a value be nothing.
+fn or_nothing(schema: &mut Json) {
+    let Some(object) = schema.as_object_mut() else { return };
+    if let Some(words) = object.get_mut("enum").and_then(Json::as_array_mut) {
+        words.push(Json::Null);
+    }
+    if let Some(ty) = object.get_mut("type") {
+        *ty = json!([ty.clone(), "null"]);
+    }
 }
 
 fn strings() -> Json {
@@ -47,8 +87,10 @@ fn of_type(ty: &Type) -> Json {
             Json::Object(number)
         }
         Type::Text | Type::Path => json!({ "type": "string" }),
-        Type::OneOf(words) => json!({ "enum": words }),
-        Type::AnyOf(words) => json!({ "type": "array", "items": { "enum": words } }),
+        Type::OneOf(words) => json!({ "type": "string", "enum": words }),
+        Type::AnyOf(words) => {
+            json!({ "type": "array", "items": { "type": "string", "enum": words } })
+        }
     }
 }
 
@@ -66,7 +108,7 @@ mod tests {
         let catalogue = Catalogue::parse(text).unwrap();
         let schema = schema(&catalogue.roles["judge"]);
         let at = |path: &str| schema.pointer(path).cloned().unwrap_or(Json::Null);
-        assert_eq!(at("/properties/verdict"), json!({ "enum": ["good", "bad"] }));
+        assert_eq!(at("/properties/verdict"), json!({ "type": "string", "enum": ["good", "bad"] }));
         assert_eq!(at("/required"), json!(["verdict"]));
         assert_eq!(at("/properties/summary/type"), "string");
         assert_eq!(at("/properties/sure/type"), "boolean");
@@ -78,8 +120,27 @@ mod tests {
         assert_eq!(at("/properties/tags/items/enum"), json!(["a", "b"]));
         assert_eq!(
             at("/properties/found/items/properties/level"),
-            json!({ "enum": ["low", "high"] })
+            json!({ "type": "string", "enum": ["low", "high"] })
         );
         assert_eq!(at("/properties/found/items/required"), json!(["id", "title"]));
+    }
+    #[test]
+    fn a_strict_schema_asks_for_every_key_and_lets_most_be_nothing() {
+        let text = "[role.judge]\nverdicts = ['good', 'bad']\nfacts = { sure = 'flag' }\n\
+                    lists.found = { level = ['low', 'high'] }";
+        let catalogue = Catalogue::parse(text).unwrap();
+        let schema = strict(&catalogue.roles["judge"]);
+        let at = |path: &str| schema.pointer(path).cloned().unwrap_or(Json::Null);
+        assert_eq!(at("/required"), json!(["found", "summary", "sure", "verdict"]));
+        assert_eq!(at("/additionalProperties"), json!(false));
+        assert_eq!(at("/properties/verdict/type"), "string");
+        assert_eq!(at("/properties/sure/type"), json!(["boolean", "null"]));
+        assert_eq!(at("/properties/found/type"), json!(["array", "null"]));
+        let item = "/properties/found/items";
+        assert_eq!(at(&format!("{item}/additionalProperties")), json!(false));
+        let required = json!(["depends", "files", "id", "level", "rank", "title"]);
+        assert_eq!(at(&format!("{item}/required")), required);
+        assert_eq!(at(&format!("{item}/properties/id/type")), "string");
+        assert_eq!(at(&format!("{item}/properties/level/enum")), json!(["low", "high", null]));
     }
 }

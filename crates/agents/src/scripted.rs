@@ -27,7 +27,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Agent, Answer, Ask, Heard, Here, Missing, Program, environment};
+use crate::listen::{Listener, listen_at_the_end};
+use crate::{Agent, Ask, Here, Missing, Program, environment};
 
 /// What the configuration says.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -75,8 +76,8 @@ impl Agent for ScriptedAgent {
         }
     }
 
-    fn answer(&self, ask: &Ask<'_>, output: &Heard<'_>) -> Answer {
-        Answer::read(output, ask.reporter)
+    fn listener(&self, ask: &Ask<'_>) -> Box<dyn Listener> {
+        listen_at_the_end(ask)
     }
 }
 

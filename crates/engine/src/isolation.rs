@@ -146,6 +146,13 @@ impl Isolation {
         self.sandbox.seen_at(LANE, work)
     }
 
+    /// Where the home in some quarters is, and where it is seen.
+    pub fn home(&self, quarters_dir: &Path) -> [PathBuf; 2] {
+        let [home, _] = quarters(quarters_dir);
+        let seen = self.sandbox.seen_at(HOME, &home);
+        [home, seen]
+    }
+
     /// What an agent sees.
     pub fn of_agent(&self, space: Workspace<'_>, stay: Stay<'_>) -> View {
         let mut view = self.of_quarters(space);
@@ -334,6 +341,11 @@ pub fn make_quarters(dir: &Path) -> io::Result<()> {
         fs::create_dir_all(part)?;
     }
     Ok(())
+}
+
+/// Whether somebody's quarters are there.
+pub fn are_quarters(dir: &Path) -> bool {
+    quarters(dir).iter().all(|part| is_plain(part))
 }
 
 /// Removes a directory, whatever permissions somebody gave to what is in it.

@@ -215,7 +215,7 @@ fn is_part(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use windlass_core::workflow::Mishap;
+    use windlass_agents::Came;
 
     use super::*;
 
@@ -311,7 +311,7 @@ mod tests {
             files: vec![secret()],
             facts: facts(),
         };
-        let mut answer = Answer::mishap(Mishap::Unknown, "it said hush-hush-1");
+        let mut answer = Answer::only(Came::Unknown, "it said hush-hush-1");
         answer.facts = facts();
         answer.text = Some("hush-hush-1 it said".to_owned());
         answer.lists.insert("found".to_owned(), vec![item]);

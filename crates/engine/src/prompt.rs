@@ -118,6 +118,16 @@ pub fn repair(brief: &Brief<'_>, said: &str, why: &str) -> String {
     )
 }
 
+/// Has an agent go on that was cut off: what it was told and what it did is in its session.
+pub fn go_on(brief: &Brief<'_>) -> String {
+    let mut text = prefix(brief);
+    text.push_str(
+        "# Now\n\nYou were cut off in the middle of your work. What you had done is as you left it, and what you were \
+         told still holds. Look at where you are, finish what is left, and answer as you were told.\n",
+    );
+    text
+}
+
 /// So much of an answer is shown again.
 const REPAIR_SHOWN: usize = 8 * 1024;
 

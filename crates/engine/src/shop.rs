@@ -136,7 +136,8 @@ impl Drop for Bench<'_> {
 /// A home and room for scratch files, which nobody has been in. Gone when this is dropped.
 pub struct Quarters<'a> {
     shop: &'a Shop,
-    number: u32,
+    /// Which of those that are used again they are, if any.
+    number: Option<u32>,
     /// Where they are.
     pub path: PathBuf,
     ports: Option<Ports>,
@@ -157,7 +158,9 @@ impl Drop for Quarters<'_> {
     fn drop(&mut self) {
         // What cannot be removed now is removed before they are used again, or else that fails and says so.
         let _ = isolation::remove(&self.path);
-        lock(&self.shop.quarters).remove(&self.number);
+        if let Some(number) = &self.number {
+            lock(&self.shop.quarters).remove(number);
+        }
     }
 }
 
@@ -281,12 +284,31 @@ impl Shop {
     pub fn quarters(&self) -> Result<Quarters<'_>, Trouble> {
         let number = first_free(&self.quarters);
         let path = self.all_quarters().join(number.to_string());
-        // Beside the state of all repositories.
-        let ports = self.dir.ancestors().nth(2).and_then(|all| Ports::lease(&all.join("ports")));
-        let quarters = Quarters { shop: self, number, path, ports };
+        self.made(Quarters { shop: self, number: Some(number), path, ports: self.ports() })
+    }
+
+    /// The quarters of an agent: whoever goes on with what it did after we are gone finds them by its name.
+    pub fn quarters_of(&self, name: &str) -> Result<Quarters<'_>, Trouble> {
+        let path = self.all_quarters().join(name);
+        self.made(Quarters { shop: self, number: None, path, ports: self.ports() })
+    }
+
+    /// The same, as they were left behind.
+    pub fn quarters_left(&self, name: &str) -> Option<Quarters<'_>> {
+        let path = self.all_quarters().join(name);
+        let there = isolation::are_quarters(&path);
+        there.then(|| Quarters { shop: self, number: None, path, ports: self.ports() })
+    }
+
+    fn made<'q>(&self, quarters: Quarters<'q>) -> Result<Quarters<'q>, Trouble> {
         isolation::make_quarters(&quarters.path)
             .map_err(|error| Trouble::io("make", &quarters.path, &error))?;
         Ok(quarters)
+    }
+
+    fn ports(&self) -> Option<Ports> {
+        // Beside the state of all repositories.
+        self.dir.ancestors().nth(2).and_then(|all| Ports::lease(&all.join("ports")))
     }
 
     fn all_quarters(&self) -> PathBuf {
@@ -372,6 +394,16 @@ impl Brake {
         spawner: &Spawner,
         command: Command,
     ) -> Result<Result<Finished, Stopped>, Trouble> {
+        self.run_and(spawner, command, |_| {})
+    }
+
+    /// The same, and hands on what can be stopped as soon as it runs.
+    pub fn run_and(
+        &self,
+        spawner: &Spawner,
+        command: Command,
+        runs: impl FnOnce(&Arc<Child>),
+    ) -> Result<Result<Finished, Stopped>, Trouble> {
         if self.is_pulled() {
             return Ok(Err(Stopped));
         }
@@ -383,6 +415,7 @@ impl Brake {
                 child.stop();
             }
         }
+        runs(&child);
         let finished = child.wait()?;
         lock(&self.state).child = None;
         if self.is_pulled() { Ok(Err(Stopped)) } else { Ok(Ok(finished)) }

@@ -44,6 +44,10 @@ pub struct Effect {
     pub subject: Option<Subject>,
     /// What an agent may use up before it is stopped: the reservation less one request.
     pub spend: Amount,
+    /// All that is set aside for it.
+    pub set_aside: Amount,
+    /// How many turns an agent may take, if that is limited.
+    pub turns: Option<u32>,
     /// When it will have taken too long, by the run's own clock.
     pub deadline_ms: Option<u64>,
     /// When it was first wanted: what is made on its behalf carries this date, so that doing it again makes the same.
@@ -182,6 +186,8 @@ impl Run {
             context: frame.context.clone(),
             subject: flight.subject.clone(),
             spend: flight.reserved.minus(self.settings.caps.invocation.request),
+            set_aside: flight.reserved,
+            turns: self.settings.caps.invocation.iterations,
             deadline_ms: flight.deadline_ms,
             since: flight.since,
         })

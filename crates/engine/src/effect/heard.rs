@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
-use windlass_agents::{Agent, Answer, Ask, Came, Fate, Heard};
+use windlass_agents::{Answer, Came, Fate, Heard, Listener};
 use windlass_core::run::Usage;
-use windlass_core::workflow::Mishap;
 
 use crate::clerk::Said;
 use crate::mask::Mask;
@@ -28,8 +27,8 @@ pub(super) struct HeardOf {
 impl HeardOf {
     /// Reads what an agent printed; `examine` says why a verdict and what was said besides do not go together.
     pub fn of(
-        agent: &dyn Agent,
-        ask: &Ask<'_>,
+        listener: Box<dyn Listener>,
+        attempt: u32,
         printed: Printed,
         mask: &Mask,
         examine: impl FnOnce(&str, Said<'_>) -> Option<String>,
@@ -37,15 +36,15 @@ impl HeardOf {
         let Printed { fate, ended, stdout, stderr } = printed;
         // Before it is read: what an answer says goes into prompts and into the journal as well.
         let (stdout, stderr) = (mask.bytes(stdout), mask.bytes(stderr));
-        let answer = agent.answer(ask, &Heard { fate, stdout: &stdout });
+        let answer = listener.answer(&Heard { fate, stdout: &stdout });
         let mut heard = HeardOf { answer, ended, stdout, stderr };
         let text = heard.said().into_owned();
         let answer = &mut heard.answer;
         if let Came::Verdict(verdict) = &answer.came {
             let (facts, lists) = (&mut answer.facts, &mut answer.lists);
-            let said = Said { attempt: ask.attempt, text: &text, facts, lists };
+            let said = Said { attempt, text: &text, facts, lists };
             if let Some(why) = examine(verdict, said) {
-                answer.came = Came::Mishap(Mishap::Unknown);
+                answer.came = Came::Unknown;
                 answer.remarks.push(why);
             }
         }
@@ -90,26 +89,24 @@ fn plus(one: Usage, other: Usage) -> Usage {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use std::path::Path;
-
-    use windlass_agents::{Program, Tier};
+    use windlass_agents::{Event, Source};
     use windlass_core::lang::Reporter;
 
     use super::*;
 
-    /// A kind of agent that prints an event in each line; what it says is in those that have a `text`.
-    struct Events;
+    /// Listens to a kind of agent that prints an event in each line; what it says is in those that have a `text`.
+    struct Events(Reporter);
 
-    impl Agent for Events {
-        fn program(&self, _: &Ask<'_>) -> Program {
-            Program::default()
+    impl Listener for Events {
+        fn line(&mut self, _: Source, _: &[u8]) -> Vec<Event> {
+            Vec::new()
         }
 
-        fn answer(&self, ask: &Ask<'_>, output: &Heard<'_>) -> Answer {
+        fn answer(self: Box<Self>, output: &Heard<'_>) -> Answer {
             let printed = String::from_utf8_lossy(output.stdout);
             let events = printed.lines().filter_map(windlass_agents::last_object);
             let texts = events.filter_map(|event| Some(event.get("text")?.as_str()?.to_owned()));
-            Answer::of_text(output.fate, texts.collect::<Vec<_>>().join("\n"), ask.reporter)
+            Answer::of_text(output.fate, texts.collect::<Vec<_>>().join("\n"), &self.0)
         }
     }
 
@@ -126,19 +123,6 @@ pub(super) mod tests {
     /// What a stream of events is heard as, and what `examine` was shown of it.
     fn heard(stdout: &str, refused: Option<&str>) -> (HeardOf, String) {
         let reporter = Reporter { verdicts: vec!["good".into()], ..Reporter::default() };
-        let ask = Ask {
-            role: "judge",
-            reporter: &reporter,
-            tools: &[],
-            tier: Tier::Standard,
-            unit: None,
-            task: None,
-            writes: &[],
-            attempt: 1,
-            run: "r",
-            prompt: "",
-            lane: Path::new("/"),
-        };
         let printed = Printed {
             fate: Fate::Exited(0),
             ended: "exited with 0".into(),
@@ -148,7 +132,7 @@ pub(super) mod tests {
         let mut seen = String::new();
         let mut mask = Mask::default();
         mask.file("A_KEY=hush-hush-1");
-        let heard = HeardOf::of(&Events, &ask, printed, &mask, |_, said| {
+        let heard = HeardOf::of(Box::new(Events(reporter)), 1, printed, &mask, |_, said| {
             seen = said.text.to_owned();
             refused.map(str::to_owned)
         });
@@ -172,14 +156,14 @@ pub(super) mod tests {
     #[test]
     fn what_is_said_against_a_verdict_counts() {
         let (heard, _) = heard(STREAM, Some("it cannot be, hush-hush-1"));
-        assert_eq!(heard.answer.came, Came::Mishap(Mishap::Unknown));
+        assert_eq!(heard.answer.came, Came::Unknown);
         assert_eq!(heard.answer.remarks, ["it cannot be, [masked]"]);
     }
 
     #[test]
     fn an_answer_that_was_asked_for_twice_is_seen_with_both_texts() {
         let unclear = heard(r#"{"text":"well, hush-hush-1"}"#, None).0;
-        assert_eq!(unclear.answer.came, Came::Mishap(Mishap::Unknown));
+        assert_eq!(unclear.answer.came, Came::Unknown);
         assert_eq!(unclear.said(), "well, [masked]");
         let whole = unclear.repaired(heard(STREAM, None).0);
         assert!(whole.said().starts_with("well, [masked]\ngood: it is\n"), "{}", whole.said());

@@ -1,19 +1,21 @@
 //! Invokes an agent: prepares its lane, asks it, reads its answer, and keeps what it did to the lane.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use windlass_agents::{Agent, Ask, Came, Fate, Program};
+use windlass_agents::{Agent, Ask, Came, Fate, Program, Spend};
 use windlass_core::lang::Reporter;
 use windlass_core::run::{Report, Usage};
-use windlass_core::workflow::Mishap;
-use windlass_process::{Command, Ending, Env, Finished, Limits, Output, Stdin, View};
+use windlass_process::{Command, Ending, Env, Finished, Limits, Output, Stdin, Stream, View};
 use windlass_repo::{Lane, Snapshot};
 
 use super::heard::{HeardOf, Printed};
-use super::kept::Kept;
+use super::kept::{self, Kept};
+use super::meter::{self, Follower, Meter};
 use super::{Job, Outcome, barred, marked, subject};
 use crate::clerk::Said;
+use crate::clock::wall_ms;
 use crate::entry::{Answered, Invocation, Note};
 use crate::isolation::{self, Sight, Stay, Workspace};
 use crate::message::{Done, Paper, Trouble};
@@ -58,27 +60,41 @@ pub(super) fn invoke(
         writes,
         objects: shop.store.mirror_objects(),
     };
+    let mut left = None;
     if job.again {
-        // What was complete before the process went away is taken; everything else is done anew.
-        return match Kept::find(&shop.desks(), job.id) {
-            Some(kept) => visit.report(kept).map(Ok),
-            None => visit.lost(),
-        };
+        // What was complete before the process went away is taken. A session that was cut off goes on, where the agent
+        // can do that and nothing else was lost; everything else is done anew.
+        if let Some(kept) = Kept::find(&shop.desks(), job.id) {
+            return visit.report(kept).map(Ok);
+        }
+        left = visit.left_behind(&*agent);
+        if left.is_none() {
+            return visit.lost();
+        }
     }
-    visit.put_back()?;
-    papers::put(&lane.work, &shop.clerk.papers())?;
-    papers::make_room(&lane.work, visit.writes.iter().map(|(_, path)| path.as_str()))?;
     let brief = visit.brief();
-    let text = shop.setup.mask.text(&prompt::prompt(&brief, &visit.task()));
+    let text = match &left {
+        Some(_) => prompt::go_on(&brief),
+        None => {
+            visit.put_back()?;
+            papers::put(&lane.work, &shop.clerk.papers())?;
+            papers::make_room(&lane.work, visit.writes.iter().map(|(_, path)| path.as_str()))?;
+            prompt::prompt(&brief, &visit.task())
+        }
+    };
+    let text = shop.setup.mask.text(&text);
     // That the agent is wanted, and what it may cost, is on record already; what it is asked goes there meanwhile.
     let mut paper = Paper::default();
     let prompt = paper.keep(text.clone());
     paper.notes.push(Note::Asked(visit.asked(agent_name, prompt)));
     shop.post(paper);
-    let heard = match visit.hear(&*agent, &brief, &text)? {
+    let heard = match visit.hear(&*agent, &brief, &text, left)? {
         Ok(heard) => heard,
         Err(stopped) => return Ok(Err(stopped)),
     };
+    if heard.answer.came == Came::Unwelcome {
+        return Err(unwelcome(agent_name, &heard.answer.remarks));
+    }
     // The session's papers lie on the desk before they are taken out of the lane: whoever goes on after a crash finds
     // them in one place or the other.
     let kept = visit.gathered(Kept::of(heard, agent_name, text))?;
@@ -154,17 +170,68 @@ impl<'a> Visit<'a> {
         agent: &dyn Agent,
         brief: &Brief<'_>,
         prompt: &str,
+        left: Option<Left<'_>>,
     ) -> Result<Result<HeardOf, Stopped>, Trouble> {
-        let heard = match self.ask(agent, prompt)? {
-            Ok(heard) if heard.answer.came == Came::Mishap(Mishap::Unknown) => heard,
+        let prefix = self.shop.setup.mask.text(&prompt::prefix(brief));
+        let stable = if prompt.starts_with(&prefix) { prefix.len() } else { 0 };
+        let quarters = match left {
+            Some(left) => left,
+            None => Left { quarters: self.quarters("")?, session: None },
+        };
+        let heard = match self.ask(agent, (prompt, stable), quarters)? {
+            Ok(heard) if heard.answer.came == Came::Unknown => heard,
             clear => return Ok(clear),
         };
         let why = heard.answer.remarks.join("; ");
-        let again = self.ask(agent, &prompt::repair(brief, &heard.said(), &why))?;
+        let repair = prompt::repair(brief, &heard.said(), &why);
+        let quarters = Left { quarters: self.quarters("-again")?, session: None };
+        let again = self.ask(agent, (&repair, 0), quarters)?;
         Ok(again.map(|again| heard.repaired(again)))
     }
 
-    fn ask(&self, agent: &dyn Agent, text: &str) -> Result<Result<HeardOf, Stopped>, Trouble> {
+    /// New quarters of this invocation.
+    fn quarters(&self, which: &str) -> Result<Quarters<'a>, Trouble> {
+        let quarters = self.shop.quarters_of(&format!("effect-{}{which}", self.job.id.0))?;
+        kept::mark_boot(&quarters.path)?;
+        Ok(quarters)
+    }
+
+    /// What was left behind when the invocation was cut off, if the agent can go on with it. Where the machine itself went
+    /// down, its record may be there and what it did may not.
+    fn left_behind(&self, agent: &dyn Agent) -> Option<Left<'a>> {
+        let quarters = self.shop.quarters_left(&format!("effect-{}", self.job.id.0))?;
+        let [home, _] = self.shop.setup.isolation.home(&quarters.path);
+        let session = agent.session(&home, &self.session());
+        let same = kept::same_boot(&quarters.path);
+        // Without a session they are given up, here and now.
+        session.filter(|_| same).map(|session| Left { quarters, session: Some(session) })
+    }
+
+    /// A name for the agent's session: the same whenever it is asked for.
+    fn session(&self) -> String {
+        let name = format!("{} {}", self.shop.run, self.job.id.0);
+        let digest = windlass_journal::BlobId::of(name.as_bytes()).to_string();
+        let part = |from: usize, to: usize| digest.get(from..to).unwrap_or_default().to_owned();
+        format!(
+            "{}-{}-4{}-8{}-{}",
+            part(0, 8),
+            part(8, 12),
+            part(12, 15),
+            part(15, 18),
+            part(18, 30)
+        )
+    }
+
+    fn ask(
+        &self,
+        agent: &dyn Agent,
+        (text, stable_bytes): (&str, usize),
+        left: Left<'_>,
+    ) -> Result<Result<HeardOf, Stopped>, Trouble> {
+        let Left { quarters, session: resumes } = left;
+        let [home, seen] = self.shop.setup.isolation.home(&quarters.path);
+        let may_use = self.job.effect.spend;
+        let own = self.session();
         let ask = Ask {
             role: self.role,
             reporter: self.reporter,
@@ -176,17 +243,51 @@ impl<'a> Visit<'a> {
             attempt: self.job.attempt,
             run: &self.shop.run,
             prompt: text,
+            stable_bytes,
             lane: &self.shop.setup.isolation.lane(&self.lane.work),
+            home: &seen,
+            session: &own,
+            resumes: resumes.as_deref(),
+            spend: Spend {
+                cost_micros: Some(may_use.cost_micros),
+                tokens: Some(may_use.tokens),
+                turns: self.job.effect.turns,
+            },
         };
-        let quarters = self.shop.quarters()?;
-        let command = self.command(agent.program(&ask), &quarters);
-        let ran = self.brake.run(&self.shop.spawner, command);
+        let program = agent.program(&ask);
+        put_files(&home, &program.files)?;
+        let meter = Meter::new(agent.listener(&ask), may_use);
+        let mut follower = agent
+            .record()
+            .map(|record| (Follower::new(home.join(record.below), meter.clone()), record.live));
+        if let (Some((follower, _)), Some(_)) = (&mut follower, &resumes) {
+            follower.past();
+        }
+        let ears = meter.clone();
+        let command = self.command(program, &quarters).watch(move |stream, chunk| {
+            if stream == Stream::Stdout {
+                ears.hear(chunk);
+            }
+        });
+        let run = || self.brake.run_and(&self.shop.spawner, command, |child| meter.runs(child));
+        let ran = match follower {
+            Some((follower, true)) => follower.during(run),
+            Some((_, false)) | None => run(),
+        };
         self.shop.setup.isolation.clear_masks(&self.lane.work);
         let finished = match ran? {
             Ok(finished) => finished,
             Err(stopped) => return Ok(Err(stopped)),
         };
         barred(&finished)?;
+        self.heard(finished, &meter).map(Ok)
+    }
+
+    /// What an invocation that has ended came to.
+    fn heard(&self, finished: Finished, meter: &Meter) -> Result<HeardOf, Trouble> {
+        let (listener, cut, seen) = meter.end();
+        let listener =
+            listener.ok_or_else(|| Trouble::defect("an agent that nobody listened to"))?;
         let too_much = match finished.ending {
             Ending::Exceeded(resource) => Some(format!("it {}", isolation::too_much(resource))),
             _ => None,
@@ -199,10 +300,19 @@ impl<'a> Visit<'a> {
         };
         let clerk = &self.shop.clerk;
         let examine = |verdict: &str, said: Said<'_>| clerk.examine(self.role, verdict, said);
-        let mut heard = HeardOf::of(agent, &ask, printed, &self.shop.setup.mask, examine);
+        let mask = &self.shop.setup.mask;
+        let mut heard = HeardOf::of(listener, self.job.attempt, printed, mask, examine);
+        let answer = &mut heard.answer;
+        // Who came to a verdict all the same has one: it ended before it could be stopped.
+        if let Some(cut) = cut.filter(|_| !matches!(answer.came, Came::Verdict(_))) {
+            let (came, remark) = meter::because(cut);
+            answer.came = came;
+            answer.remarks = vec![remark];
+        }
         // Why somebody was ended is worth more than how.
-        heard.answer.remarks.splice(..0, too_much);
-        Ok(Ok(heard))
+        answer.remarks.splice(..0, too_much);
+        answer.usage = meter::settled(answer.usage, seen, self.job.effect.set_aside);
+        Ok(heard)
     }
 
     /// How an agent's program is started: in its lane, with quarters of its own, and nothing else.
@@ -282,10 +392,10 @@ impl<'a> Visit<'a> {
         let marked = marked(self.shop, &snapshot.commit, conflicts)?;
         if self.edits
             && !marked.is_empty()
-            && kept.verdict.as_deref().is_some_and(|it| !matches!(it, "failed" | "blocked"))
+            && matches!(&kept.came, Came::Verdict(it) if !matches!(it.as_str(), "failed" | "blocked"))
         {
             remarks.push(format!("it left the marks of a conflict in {}", marked.join(", ")));
-            (kept.verdict, kept.mishap) = (None, Some(Mishap::Unknown));
+            kept.came = Came::Unknown;
         }
         let mut files = Vec::new();
         if snapshot.changed && !self.edits {
@@ -300,12 +410,12 @@ impl<'a> Visit<'a> {
             let changes = self.shop.store.changes(held, &snapshot.commit)?;
             files = changes.iter().map(|change| change.path.display().to_string()).collect();
         }
-        let came = kept.came();
+        let (came, ended) = (kept.came.name().to_owned(), kept.ended(wall_ms()));
         let mut paper = papers;
         let filed = kept.file(&mut paper);
         let note = Note::Answered(Answered {
             asked: self.asked(&kept.agent, filed.prompt),
-            came: came.0,
+            came,
             ended: kept.ended,
             stdout: filed.stdout,
             stderr: filed.stderr,
@@ -322,7 +432,7 @@ impl<'a> Visit<'a> {
         };
         let report = Report {
             effect: self.job.id,
-            ended: came.1,
+            ended,
             facts: kept.facts,
             lists: kept.lists,
             subject,
@@ -341,14 +451,14 @@ impl<'a> Visit<'a> {
     fn gathered(&self, mut kept: Kept) -> Result<Kept, Trouble> {
         let found = papers::gather(&self.lane.work, &self.places())?;
         kept.remarks.extend(found.remarks);
-        if kept.verdict.is_some() {
+        if matches!(kept.came, Came::Verdict(_)) {
             let missing = self.writes.iter().filter(|(_, path)| {
                 found.papers.get(path).is_none_or(|bytes| bytes.trim_ascii().is_empty())
             });
             let missing: Vec<String> = missing.map(|(_, path)| path.clone()).collect();
             if !missing.is_empty() {
                 kept.remarks.push(format!("it did not write {}, as it should", missing.join(", ")));
-                (kept.verdict, kept.mishap) = (None, Some(Mishap::NoOutput));
+                kept.came = Came::NoOutput;
             }
         }
         let mask = &self.shop.setup.mask;
@@ -383,6 +493,31 @@ impl<'a> Visit<'a> {
         let paper = Paper::of(Note::Lost { effect: self.job.id, kept });
         Ok(Ok(Done { report, paper, desk: None }))
     }
+}
+
+/// An agent's quarters, and the session in them that it is to go on with, if it was cut off.
+struct Left<'a> {
+    quarters: Quarters<'a>,
+    session: Option<String>,
+}
+
+/// Puts files into a home that nobody is in.
+fn put_files(home: &Path, files: &[(PathBuf, Vec<u8>)]) -> Result<(), Trouble> {
+    for (path, bytes) in files {
+        let path = home.join(path);
+        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+        made.and_then(|()| fs::write(&path, bytes))
+            .map_err(|error| Trouble::io("write", &path, &error))?;
+    }
+    Ok(())
+}
+
+/// A provider that does not let an agent in lets none in after it either: that is nobody's work to mend.
+fn unwelcome(agent: &str, remarks: &[String]) -> Trouble {
+    let why = remarks.first().map(String::as_str).unwrap_or_default();
+    Trouble::new(format!("the provider of the agent `{agent}` does not let it in: {why}")).next(format!(
+        "see that the key it is handed is right (`[agents.{agent}]` in windlass.toml says by which variable), then `windlass resume`"
+    ))
 }
 
 fn snapshot_remarks(snapshot: &Snapshot) -> Vec<String> {

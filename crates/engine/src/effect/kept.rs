@@ -26,8 +26,7 @@ pub(super) struct Kept {
     pub agent: String,
     /// What they were asked.
     pub prompt: String,
-    pub verdict: Option<String>,
-    pub mishap: Option<Mishap>,
+    pub came: Came,
     pub facts: BTreeMap<String, Value>,
     pub lists: BTreeMap<String, Vec<Item>>,
     pub usage: Usage,
@@ -42,6 +41,11 @@ pub(super) struct Kept {
     pub papers: BTreeMap<String, Vec<u8>>,
 }
 
+/// A provider that does not say until when it serves nobody is asked again after this long.
+const LIMITED_MS: i64 = 15 * 60_000;
+/// One that could not serve just now, after this long.
+const OVERLOADED_MS: i64 = 2 * 60_000;
+
 /// What was asked and what came back, by digest.
 pub(super) struct Filed {
     pub prompt: String,
@@ -52,16 +56,11 @@ pub(super) struct Filed {
 
 impl Kept {
     pub fn of(heard: HeardOf, agent: &str, prompt: String) -> Self {
-        let (verdict, mishap) = match heard.answer.came {
-            Came::Verdict(word) => (Some(word), None),
-            Came::Mishap(mishap) => (None, Some(mishap)),
-        };
         Kept {
             boot: boot(),
             agent: agent.to_owned(),
             prompt,
-            verdict,
-            mishap,
+            came: heard.answer.came,
             facts: heard.answer.facts,
             lists: heard.answer.lists,
             usage: heard.answer.usage,
@@ -74,14 +73,15 @@ impl Kept {
         }
     }
 
-    /// What it came to, in a word and for the core.
-    pub fn came(&self) -> (String, Ended) {
-        match (&self.verdict, self.mishap) {
-            (Some(word), _) => (word.clone(), Ended::Verdict(word.as_str().into())),
-            (None, mishap) => {
-                let mishap = mishap.unwrap_or(Mishap::Unknown);
-                (mishap.name().to_owned(), Ended::Mishap(mishap))
-            }
+    /// What it came to, for the core. What only time mends is tried again later, at nobody's cost.
+    pub fn ended(&self, now_wall_ms: i64) -> Ended {
+        let later = |wait_ms: i64| Ended::Limited(now_wall_ms.saturating_add(wait_ms));
+        match &self.came {
+            Came::Verdict(word) => Ended::Verdict(word.as_str().into()),
+            Came::Limited(Some(until)) => Ended::Limited(*until),
+            Came::Limited(None) => later(LIMITED_MS),
+            Came::Overloaded => later(OVERLOADED_MS),
+            other => Ended::Mishap(other.mishap().unwrap_or(Mishap::Unknown)),
         }
     }
 
@@ -135,6 +135,17 @@ impl Kept {
     }
 }
 
+/// Marks quarters with the time between two starts of the machine that they are from.
+pub(super) fn mark_boot(quarters: &Path) -> Result<(), Trouble> {
+    let path = quarters.join("boot");
+    fs::write(&path, boot()).map_err(|error| Trouble::io("write", &path, &error))
+}
+
+/// Whether quarters are from the same time.
+pub(super) fn same_boot(quarters: &Path) -> bool {
+    fs::read_to_string(quarters.join("boot")).is_ok_and(|own| own == boot())
+}
+
 /// What tells one start of the machine from the next. Nothing, where nobody can tell: then no answer is taken.
 fn boot() -> String {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
@@ -166,8 +177,7 @@ mod tests {
             boot: boot(),
             agent: "somebody".into(),
             prompt: "do it".into(),
-            verdict: Some("done".into()),
-            mishap: None,
+            came: Came::Verdict("done".into()),
             facts: Default::default(),
             lists: Default::default(),
             usage: Usage::NONE,
@@ -202,5 +212,16 @@ mod tests {
         }
         fs::write(&desk, &page[..60]).unwrap();
         assert_eq!(found(2), None);
+    }
+    #[test]
+    fn what_only_time_mends_is_a_matter_of_waiting() {
+        let ended = |came| Kept { came, ..kept("x") }.ended(1_000);
+        assert_eq!(ended(Came::Verdict("done".into())), Ended::Verdict("done".into()));
+        assert_eq!(ended(Came::Limited(Some(77))), Ended::Limited(77));
+        assert_eq!(ended(Came::Limited(None)), Ended::Limited(1_000 + 900_000));
+        assert_eq!(ended(Came::Overloaded), Ended::Limited(1_000 + 120_000));
+        assert_eq!(ended(Came::Refused), Ended::Mishap(Mishap::Crashed));
+        assert_eq!(ended(Came::Exhausted), Ended::Mishap(Mishap::CutShort));
+        assert_eq!(ended(Came::ContextFull), Ended::Mishap(Mishap::ContextFull));
     }
 }

@@ -9,6 +9,7 @@ mod heard;
 mod invoke;
 mod kept;
 mod land;
+mod meter;
 mod read;
 mod save;
 mod tell;

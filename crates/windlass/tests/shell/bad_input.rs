@@ -110,7 +110,7 @@ fn an_agent_that_misbehaves_is_told_apart_and_stopped_at() {
     assert_eq!(misbehaves("exit = 1\nsay = { verdict = 'done' }"), thrice("crashed"));
     assert_eq!(misbehaves("fault = 'silent'"), thrice("no_output"));
     assert_eq!(misbehaves("fault = 'broken-json'\nsay = { verdict = 'done' }"), thrice("unknown"));
-    assert_eq!(misbehaves("fault = 'crash'\nsay = { verdict = 'done' }"), thrice("crashed"));
+    assert_eq!(misbehaves("fault = 'crash'\nsay = { verdict = 'done' }"), thrice("killed"));
     assert_eq!(misbehaves("say = { verdict = 'perhaps' }"), thrice("unknown"));
 }
 
