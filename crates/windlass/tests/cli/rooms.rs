@@ -17,6 +17,7 @@ const MAY_USE: &[(&str, &[&[&str]])] = &[
     ("windlass-core", &[]),
     ("windlass-process", &[]),
     ("windlass-sim", &[&["windlass-core"]]),
+    ("windlass-testkit", &[]),
     ("windlass-journal", &[BASE]),
     ("windlass-repo", &[BASE]),
     ("windlass-agents", &[BASE]),

@@ -1,0 +1,32 @@
+//! A scripted model server on loopback, that real agents are driven against in tests: Claude Code, Codex, Gemini CLI,
+//! opencode. It answers in the words of four providers what a test's own function, the brain, says.
+//!
+//! | question | file |
+//! |---|---|
+//! | what did an agent ask? | `request.rs` |
+//! | what is it answered? | `reply.rs`; what goes wrong `fault.rs`; what tokens it comes to `usage.rs` |
+//! | which of the agent's own tools is meant by "run this"? | `call.rs` |
+//! | how does a provider say that? | `wire/`: a file for each provider |
+//! | how are bytes read and written? | `http.rs`; one connection `connection.rs`; all of them `server.rs` |
+//! | what happened? | `record.rs` |
+//!
+//! Nothing here is meant to be fast or safe on a network: it listens on 127.0.0.1 and believes what it is told.
+
+mod call;
+mod connection;
+mod fault;
+mod http;
+mod record;
+mod reply;
+mod request;
+mod server;
+mod usage;
+mod wire;
+
+pub use call::Call;
+pub use fault::{Complaint, Fault, Then};
+pub use record::{Answered, Ending, Exchange, Probe};
+pub use reply::{Block, Reply, Stop, Turn};
+pub use request::{Api, Form, Message, Part, Purpose, Request, Role, Tool};
+pub use server::{Brain, Options, Server};
+pub use usage::{Tokens, Usage};
