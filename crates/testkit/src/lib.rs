@@ -8,6 +8,7 @@
 //! | which of the agent's own tools is meant by "run this"? | `call.rs` |
 //! | how does a provider say that? | `wire/`: a file for each provider |
 //! | how are bytes read and written? | `http.rs`; one connection `connection.rs`; all of them `server.rs` |
+//! | how does a script from a file say all this? | `script.rs`; for the shell `bin/model-server.rs` |
 //! | what happened? | `record.rs` |
 //!
 //! Nothing here is meant to be fast or safe on a network: it listens on 127.0.0.1 and believes what it is told.
@@ -19,6 +20,7 @@ mod http;
 mod record;
 mod reply;
 mod request;
+mod script;
 mod server;
 mod usage;
 mod wire;
@@ -28,5 +30,6 @@ pub use fault::{Complaint, Fault, Then};
 pub use record::{Answered, Ending, Exchange, Probe};
 pub use reply::{Block, Reply, Stop, Turn};
 pub use request::{Api, Form, Message, Part, Purpose, Request, Role, Tool};
-pub use server::{Brain, Options, Server};
+pub use script::{BadScript, Script};
+pub use server::{Brain, Options, Server, Told};
 pub use usage::{Tokens, Usage};

@@ -18,6 +18,9 @@ pub enum Api {
 }
 
 impl Api {
+    /// All of them.
+    pub const ALL: [Api; 4] = [Api::Messages, Api::Responses, Api::Chat, Api::Gemini];
+
     /// Its name in scripts and logs.
     #[must_use]
     pub fn name(self) -> &'static str {

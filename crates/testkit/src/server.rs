@@ -21,11 +21,16 @@ use crate::wire;
 pub type Brain = dyn Fn(&Request) -> Reply + Send + Sync;
 
 /// How a server is to be.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Default)]
 pub struct Options {
     /// Where it listens on 127.0.0.1; anywhere, if 0.
     pub port: u16,
+    /// Who is told of each request when it has come, and again when it has been answered.
+    pub told: Option<Box<Told>>,
 }
+
+/// Who is told of requests, from the thread of a connection.
+pub type Told = dyn Fn(&Exchange) + Send + Sync;
 
 /// A scripted model server on loopback. When it is dropped, every connection is closed and every thread has ended.
 pub struct Server {
@@ -61,6 +66,7 @@ impl Server {
             changed: Condvar::new(),
             closing: AtomicBool::new(false),
             lines: Mutex::default(),
+            told: options.told,
         });
         let for_listener = Arc::clone(&shared);
         let listener = thread::Builder::new()
@@ -165,6 +171,7 @@ pub(crate) struct Shared {
     closing: AtomicBool,
     /// Weak, so that a connection is closed when its thread is done with it.
     lines: Mutex<BTreeMap<u64, Weak<TcpStream>>>,
+    told: Option<Box<Told>>,
 }
 
 #[derive(Default)]
@@ -198,7 +205,9 @@ impl Shared {
         let mut book = self.book();
         let serial = book.exchanges.len() as u64 + 1;
         let request = Arc::new(wire::request(serial, raw, api, purpose)?);
-        book.exchanges.push(Exchange { request: Arc::clone(&request), answered: None });
+        let exchange = Exchange { request: Arc::clone(&request), answered: None };
+        self.tell(&exchange);
+        book.exchanges.push(exchange);
         self.changed.notify_all();
         Ok(request)
     }
@@ -211,6 +220,13 @@ impl Shared {
             exchange.answered = Some(answered);
         }
         self.changed.notify_all();
+    }
+
+    /// Says that a request has come or has been answered.
+    pub fn tell(&self, exchange: &Exchange) {
+        if let Some(told) = &self.told {
+            told(exchange);
+        }
     }
 
     /// Puts on record that somebody looked.
