@@ -118,8 +118,8 @@ fn command_for(tool: &Tool, command: &str) -> Value {
         return json!(["bash", "-lc", command]);
     }
     let name = property(tool, COMMANDS);
-    let is_list = tool.schema["properties"][name]["type"] == "array";
-    let value = if is_list { json!(["bash", "-lc", command]) } else { json!(command) };
+    let value =
+        if is(tool, name, "array") { json!(["bash", "-lc", command]) } else { json!(command) };
     with_required(tool, json!({name: value}))
 }
 
@@ -155,12 +155,17 @@ fn property<'a>(tool: &Tool, names: &[&'a str]) -> &'a str {
     names.iter().find(taken).unwrap_or(&names[0])
 }
 
+/// Whether what a tool calls by that name is of this type. Some of Google's schemas have types in capitals.
+fn is(tool: &Tool, name: &str, kind: &str) -> bool {
+    let known = tool.schema["properties"][name]["type"].as_str();
+    known.is_some_and(|known| known.eq_ignore_ascii_case(kind))
+}
+
 /// What a tool is given, with a text for each further text that it demands: a description, mostly.
 fn with_required(tool: &Tool, input: Value) -> Value {
     let Value::Object(mut input) = input else { return input };
     for name in tool.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        let is_text = tool.schema["properties"][name]["type"] == "string";
-        if is_text && !input.contains_key(name) {
+        if is(tool, name, "string") && !input.contains_key(name) {
             input.insert(name.to_owned(), Value::from("as the script says"));
         }
     }

@@ -1,6 +1,9 @@
 //! How each provider says things: a request of its into a [`Request`], what is [`Said`] into an answer of its.
 
+mod chat;
+mod gemini;
 mod messages;
+mod openai;
 mod responses;
 
 use serde_json::{Value, json};
@@ -10,6 +13,9 @@ use crate::http::Raw;
 use crate::reply::{Said, Stop};
 use crate::request::{Api, Form, Part, Purpose, Request, Tool};
 use crate::usage::{Tokens, Usage};
+
+/// A moment that is the same each time.
+const CREATED: u64 = 1_700_000_000;
 
 /// An answer, ready to be said in a provider's words.
 pub(crate) struct Answer<'a> {
@@ -53,12 +59,16 @@ pub(crate) enum Place {
 
 /// What a path is, without what follows a question mark.
 pub(crate) fn place(path: &str) -> Place {
+    if let Some((_, purpose, _)) = gemini::asked(path) {
+        return Place::Model(Api::Gemini, purpose);
+    }
     let path = path.split('?').next().unwrap_or_default().trim_end_matches('/');
-    let path = path.strip_prefix("/v1").unwrap_or(path);
+    let path = ["/v1beta", "/v1"].iter().find_map(|start| path.strip_prefix(start)).unwrap_or(path);
     match path {
         "/messages" => Place::Model(Api::Messages, Purpose::Answer),
         "/messages/count_tokens" => Place::Model(Api::Messages, Purpose::Count),
         "/responses" => Place::Model(Api::Responses, Purpose::Answer),
+        "/chat/completions" => Place::Model(Api::Chat, Purpose::Answer),
         "/models" => Place::Models,
         _ => Place::Nowhere,
     }
@@ -103,14 +113,16 @@ pub(crate) fn request(
     match api {
         Api::Messages => messages::read(&mut request),
         Api::Responses => responses::read(&mut request),
-        Api::Chat | Api::Gemini => {}
+        Api::Chat => chat::read(&mut request),
+        Api::Gemini => gemini::read(&mut request),
     }
     Ok(request)
 }
 
 fn key(raw: &Raw) -> Option<String> {
     let bearer = raw.header("authorization").map(|value| value.trim_start_matches("Bearer "));
-    let key = raw.header("x-api-key").or(raw.header("x-goog-api-key")).or(bearer);
+    let asked = raw.path.split(['?', '&']).find_map(|part| part.strip_prefix("key="));
+    let key = raw.header("x-api-key").or(raw.header("x-goog-api-key")).or(bearer).or(asked);
     key.map(str::to_owned)
 }
 
@@ -118,7 +130,9 @@ fn key(raw: &Raw) -> Option<String> {
 pub(crate) fn whole(answer: &Answer<'_>) -> Value {
     match answer.request.api {
         Api::Messages => messages::whole(answer),
-        Api::Responses | Api::Chat | Api::Gemini => responses::whole(answer),
+        Api::Responses => responses::whole(answer),
+        Api::Chat => chat::whole(answer),
+        Api::Gemini => gemini::whole(answer),
     }
 }
 
@@ -126,7 +140,9 @@ pub(crate) fn whole(answer: &Answer<'_>) -> Value {
 pub(crate) fn events(answer: &Answer<'_>) -> Vec<String> {
     match answer.request.api {
         Api::Messages => messages::events(answer),
-        Api::Responses | Api::Chat | Api::Gemini => responses::events(answer),
+        Api::Responses => responses::events(answer),
+        Api::Chat => chat::events(answer),
+        Api::Gemini => gemini::events(answer),
     }
 }
 
@@ -142,7 +158,9 @@ pub(crate) fn count(api: Api, tokens: u64) -> Value {
 pub(crate) fn complain(request: &Request, complaint: Complaint) -> Complained {
     let mut said = match request.api {
         Api::Messages => messages::complain(request, complaint),
-        Api::Responses | Api::Chat | Api::Gemini => responses::complain(request, complaint),
+        Api::Responses => openai::complain(request, complaint),
+        Api::Chat => chat::complain(request, complaint),
+        Api::Gemini => gemini::complain(complaint),
     };
     if let Complaint::RateLimited { retry_after_s: Some(seconds), .. } = complaint {
         said.headers.push(("retry-after".into(), seconds.to_string()));
@@ -154,13 +172,20 @@ pub(crate) fn complain(request: &Request, complaint: Complaint) -> Complained {
 pub(crate) fn complain_midway(request: &Request, complaint: Complaint) -> String {
     match request.api {
         Api::Messages => messages::complain_midway(request, complaint),
-        Api::Responses | Api::Chat | Api::Gemini => responses::complain_midway(request, complaint),
+        Api::Responses => responses::complain_midway(request, complaint),
+        Api::Chat => chat::complain_midway(request, complaint),
+        Api::Gemini => gemini::complain_midway(complaint),
     }
 }
 
 /// An event of a stream with a name.
 fn named(name: &str, data: &Value) -> String {
     format!("event: {name}\ndata: {data}\n\n")
+}
+
+/// An event of a stream without a name.
+fn unnamed(data: &Value) -> String {
+    format!("data: {data}\n\n")
 }
 
 fn string(value: &Value) -> String {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Complained, function, list, named, other, parsed, string, text_of};
+use super::{Answer, CREATED, function, list, named, openai, other, parsed, string, text_of};
 use crate::fault::Complaint;
 use crate::reply::{Bit, Stop, Use, pieces};
 use crate::request::{Form, Message, Part, Request, Role, Tool};
@@ -147,9 +147,6 @@ impl Events {
         self.list.push(named(name, &data));
     }
 }
-
-/// A moment that is the same each time.
-const CREATED: u64 = 1_700_000_000;
 
 fn head(answer: &Answer<'_>, status: &str) -> Value {
     json!({
@@ -303,24 +300,9 @@ fn with(place: &Value, more: Value) -> Value {
     all
 }
 
-/// What OpenAI says when it cannot.
-pub(super) fn complain(request: &Request, complaint: Complaint) -> Complained {
-    let (status, kind, code, message) = words(complaint);
-    let mut error = json!({"message": message, "type": kind, "code": code, "param": null});
-    if let Complaint::RateLimited { reset_unix_s: Some(at), .. } = complaint {
-        error = json!({
-            "type": "usage_limit_reached",
-            "message": "The usage limit has been reached",
-            "plan_type": "plus",
-            "resets_at": at,
-        });
-    }
-    let headers = vec![("x-request-id".to_owned(), format!("req_{:06}", request.serial))];
-    Complained { status, headers, body: json!({"error": error}) }
-}
-
+/// A complaint in the middle of a stream.
 pub(super) fn complain_midway(request: &Request, complaint: Complaint) -> String {
-    let (_, _, code, message) = words(complaint);
+    let (_, _, code, message) = openai::words(complaint);
     let data = json!({
         "type": "response.failed",
         "response": {
@@ -331,36 +313,4 @@ pub(super) fn complain_midway(request: &Request, complaint: Complaint) -> String
         },
     });
     named("response.failed", &data)
-}
-
-fn words(complaint: Complaint) -> (u16, &'static str, &'static str, &'static str) {
-    match complaint {
-        Complaint::RateLimited { .. } => (
-            429,
-            "requests",
-            "rate_limit_exceeded",
-            "Rate limit reached for requests. Please try again in 1s.",
-        ),
-        Complaint::Overloaded => (
-            503,
-            "server_error",
-            "server_is_overloaded",
-            "Our servers are currently overloaded. Please try again later.",
-        ),
-        Complaint::Internal => (
-            500,
-            "server_error",
-            "server_error",
-            "The server had an error while processing your request. Sorry about that!",
-        ),
-        Complaint::Unauthorized => {
-            (401, "invalid_request_error", "invalid_api_key", "Incorrect API key provided.")
-        }
-        Complaint::Overflow => (
-            400,
-            "invalid_request_error",
-            "context_length_exceeded",
-            "Your input exceeds the context window of this model. Please adjust your input and try again.",
-        ),
-    }
 }

@@ -1,7 +1,9 @@
 //! What goes over the wire, seen by a client that knows nothing but sockets.
 
+mod chat;
 mod client;
 mod connections;
 mod faults;
+mod gemini;
 mod messages;
 mod responses;
