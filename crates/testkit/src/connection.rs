@@ -103,6 +103,14 @@ impl Exchanging<'_> {
     }
 
     fn reply(&mut self) -> Answered {
+        if let Some(said) = wire::flaw(self.request) {
+            return self.sent_whole(
+                said.status,
+                &said.headers,
+                &said.body.to_string(),
+                "flaw".into(),
+            );
+        }
         let asked = catch_unwind(AssertUnwindSafe(|| (self.shared.brain)(self.request)));
         match asked {
             Ok(Reply::Turn(turn)) => self.turn(&turn, None),

@@ -8,11 +8,13 @@
 //! | which of the agent's own tools is meant by "run this"? | `call.rs` |
 //! | how does a provider say that? | `wire/`: a file for each provider |
 //! | how are bytes read and written? | `http.rs`; one connection `connection.rs`; all of them `server.rs` |
+//! | what would a provider have read from its cache? | `cache.rs` |
 //! | how does a script from a file say all this? | `script.rs`; for the shell `bin/model-server.rs` |
 //! | what happened? | `record.rs` |
 //!
 //! Nothing here is meant to be fast or safe on a network: it listens on 127.0.0.1 and believes what it is told.
 
+mod cache;
 mod call;
 mod connection;
 mod fault;
@@ -25,6 +27,7 @@ mod server;
 mod usage;
 mod wire;
 
+pub use cache::Figures;
 pub use call::Call;
 pub use fault::{Complaint, Fault, Then};
 pub use record::{Answered, Ending, Exchange, Probe};

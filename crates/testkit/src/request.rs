@@ -221,16 +221,27 @@ impl Request {
         Some(after.lines().next().unwrap_or_default().trim().to_owned())
     }
 
-    /// Whether it is not about the work: a count of tokens, or a title for the session. Such a request offers no tools
-    /// and speaks of a title, a topic or a summary in what the model is told.
+    /// Whether the conversation is to be summed up because it has become too long. Such a request offers tools and looks
+    /// like the work, but for its last words.
+    #[must_use]
+    pub fn is_summary(&self) -> bool {
+        let last = self.messages.last().map(Message::text).unwrap_or_default();
+        SUMMARY.iter().any(|words| last.contains(words))
+    }
+
+    /// Whether it is not about the work: a count of tokens, a summary, or a title for the session. A request for a title
+    /// offers no tools and speaks of a title or a topic in what the model is told.
     #[must_use]
     pub fn is_side(&self) -> bool {
-        let about = ["title", "topic", "summar"];
         let system = self.system.to_lowercase();
-        self.purpose == Purpose::Count
-            || (self.tools.is_empty() && about.iter().any(|word| system.contains(word)))
+        let is_title = ["title", "topic"].iter().any(|word| system.contains(word));
+        self.purpose == Purpose::Count || self.is_summary() || (self.tools.is_empty() && is_title)
     }
 }
+
+/// How Claude Code and Codex ask for a summary.
+const SUMMARY: &[&str] =
+    &["CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.", "CONTEXT CHECKPOINT COMPACTION"];
 
 impl Message {
     /// Its text, without results of tools.

@@ -206,7 +206,11 @@ impl Script {
                 }
             }
         }
-        Reply::text(if request.is_side() { "A title" } else { "[no rule of the script fits]" })
+        Reply::text(match (request.is_summary(), request.is_side()) {
+            (true, _) => "<summary>\nA summary.\n</summary>",
+            (false, true) => "A title",
+            (false, false) => "[no rule of the script fits]",
+        })
     }
 
     /// The brain that does as it says.

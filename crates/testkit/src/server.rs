@@ -8,12 +8,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use crate::cache::{self, Cache, Figures};
 use crate::connection;
 use crate::http::Raw;
 use crate::record::{Answered, Exchange, Probe};
 use crate::reply::Reply;
 use crate::request::{Api, Purpose, Request};
-use crate::usage::{Usage, tokens};
+use crate::usage::Usage;
 use crate::wire;
 
 /// What decides about answers. It is asked from the thread of a connection, for several connections at once, and may
@@ -21,12 +22,19 @@ use crate::wire;
 pub type Brain = dyn Fn(&Request) -> Reply + Send + Sync;
 
 /// How a server is to be.
-#[derive(Default)]
 pub struct Options {
     /// Where it listens on 127.0.0.1; anywhere, if 0.
     pub port: u16,
     /// Who is told of each request when it has come, and again when it has been answered.
     pub told: Option<Box<Told>>,
+    /// How many tokens a prefix has at least that a provider keeps.
+    pub cache_tokens_min: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { port: 0, told: None, cache_tokens_min: 1024 }
+    }
 }
 
 /// Who is told of requests, from the thread of a connection.
@@ -67,6 +75,7 @@ impl Server {
             closing: AtomicBool::new(false),
             lines: Mutex::default(),
             told: options.told,
+            cache: Mutex::new(Cache::new(options.cache_tokens_min)),
         });
         let for_listener = Arc::clone(&shared);
         let listener = thread::Builder::new()
@@ -97,6 +106,12 @@ impl Server {
     #[must_use]
     pub fn probes(&self) -> Vec<Probe> {
         self.shared.book().probes.clone()
+    }
+
+    /// What each request that was answered as a model does came to at the provider's cache, in the order of the answers.
+    #[must_use]
+    pub fn cache(&self) -> Vec<Figures> {
+        self.shared.cache.lock().unwrap_or_else(PoisonError::into_inner).figures.clone()
     }
 
     /// Waits until so many requests to a model have come; false if they have not after that long.
@@ -172,6 +187,7 @@ pub(crate) struct Shared {
     /// Weak, so that a connection is closed when its thread is done with it.
     lines: Mutex<BTreeMap<u64, Weak<TcpStream>>>,
     told: Option<Box<Told>>,
+    cache: Mutex<Cache>,
 }
 
 #[derive(Default)]
@@ -237,11 +253,13 @@ impl Shared {
 
     /// How many tokens a request has.
     pub fn tokens(&self, request: &Request) -> u64 {
-        tokens(request.body.to_string().chars().count())
+        cache::length(&wire::prompt(request))
     }
 
-    /// What a request with an answer of so many tokens comes to.
+    /// What a request with an answer of so many tokens comes to. It is then in the cache.
     pub fn count(&self, request: &Request, output: u64) -> Usage {
-        Usage { fresh: self.tokens(request), output, ..Usage::default() }
+        let prompt = wire::prompt(request);
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.look_up(request, &prompt).usage(output)
     }
 }

@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use super::{
     Answer, Complained, function, list, openai, other, parsed, stop_name, string, text_of, unnamed,
+    whole_piece,
 };
+use crate::cache::Piece;
 use crate::fault::Complaint;
 use crate::reply::{Bit, Stop, Use, pieces};
 use crate::request::{Message, Part, Request, Role};
@@ -61,6 +63,13 @@ fn call(json: &Value) -> Part {
     let given = &json["function"];
     let input = parsed(given["arguments"].as_str().unwrap_or_default());
     Part::Call { id: string(&json["id"]), name: string(&given["name"]), input }
+}
+
+/// The prompt as OpenAI puts it together.
+pub(super) fn prompt(request: &Request) -> Vec<Piece> {
+    let body = &request.body;
+    let parts = [list(&body["tools"]), list(&body["messages"])].into_iter().flatten();
+    std::iter::once(&body["response_format"]).chain(parts).map(whole_piece).collect()
 }
 
 /// The answer at once.

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Complained, function, list, stop_name, string, text_of, unnamed};
+use super::{Answer, Complained, function, list, stop_name, string, text_of, unnamed, whole_piece};
+use crate::cache::Piece;
 use crate::fault::Complaint;
 use crate::reply::{Bit, pieces};
 use crate::request::{Message, Part, Purpose, Request, Role};
@@ -26,7 +27,7 @@ pub(super) fn read(request: &mut Request) {
         request.model = model.to_owned();
         request.streamed = streamed;
     }
-    let body = request.body.get("generateContentRequest").unwrap_or(&request.body);
+    let body = asked_of(&request.body);
     request.system = text_of(&body["systemInstruction"]["parts"]);
     request.messages = list(&body["contents"]).iter().map(message).collect();
     let tools = list(&body["tools"]).iter().flat_map(|some| list(&some["functionDeclarations"]));
@@ -71,6 +72,18 @@ fn result_text(response: &Value) -> (String, bool) {
         (_, Value::String(error)) => (error.clone(), true),
         _ => (response.to_string(), false),
     }
+}
+
+/// What is asked; to count it, it may stand one level further in.
+fn asked_of(body: &Value) -> &Value {
+    body.get("generateContentRequest").unwrap_or(body)
+}
+
+/// The prompt as Google may put it together.
+pub(super) fn prompt(request: &Request) -> Vec<Piece> {
+    let body = asked_of(&request.body);
+    let before = [&body["tools"], &body["systemInstruction"]];
+    before.into_iter().chain(list(&body["contents"])).map(whole_piece).collect()
 }
 
 /// The answer at once.

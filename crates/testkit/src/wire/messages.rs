@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Answer, Complained, function, list, named, other, stop_name, string, text_of};
+use crate::cache::Piece;
 use crate::fault::Complaint;
 use crate::reply::{Bit, pieces};
 use crate::request::{Message, Part, Request, Role};
@@ -49,6 +50,51 @@ fn part(json: &Value) -> Part {
         _ => other(json),
     }
 }
+
+/// The prompt as Anthropic puts it together. What is settled beside it (thinking, the choice of a tool) makes messages
+/// different, but not what comes before them.
+pub(super) fn prompt(request: &Request) -> Vec<Piece> {
+    let body = &request.body;
+    let mut pieces: Vec<_> = list(&body["tools"]).iter().map(|tool| piece("tool", tool)).collect();
+    pieces.extend(blocks(&body["system"]).iter().map(|block| piece("system", block)));
+    let before = pieces.len();
+    for message in list(&body["messages"]) {
+        let role = message["role"].as_str().unwrap_or_default();
+        pieces.extend(blocks(&message["content"]).iter().map(|block| piece(role, block)));
+    }
+    if let Some(first) = pieces.get_mut(before) {
+        first.beside = format!("{} {}", body["thinking"], body["tool_choice"]);
+    }
+    if let Some(last) = pieces.last_mut().filter(|_| body.get("cache_control").is_some()) {
+        last.marked = true;
+    }
+    pieces
+}
+
+/// A text is the same as a block with it.
+fn blocks(content: &Value) -> Vec<Value> {
+    match content {
+        Value::String(text) => vec![json!({"type": "text", "text": text})],
+        content => list(content).to_vec(),
+    }
+}
+
+fn piece(role: &str, block: &Value) -> Piece {
+    let mut block = block.clone();
+    let mark = block.as_object_mut().and_then(|block| block.remove("cache_control"));
+    let marked = mark.is_some_and(|mark| mark.is_object());
+    Piece { text: format!("{role}{block}"), marked, ..Piece::default() }
+}
+
+/// Why Anthropic would not take a request, in its own words.
+pub(super) fn flaw(request: &Request) -> Option<String> {
+    let marks = prompt(request).iter().filter(|piece| piece.marked).count();
+    let most = "A maximum of 4 blocks with cache_control may be provided.";
+    (marks > MARKS_MAX).then(|| format!("{most} Found {marks}."))
+}
+
+/// So many blocks may be marked.
+const MARKS_MAX: usize = 4;
 
 /// The answer at once.
 pub(super) fn whole(answer: &Answer<'_>) -> Value {

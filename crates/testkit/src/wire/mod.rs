@@ -8,6 +8,7 @@ mod responses;
 
 use serde_json::{Value, json};
 
+use crate::cache::Piece;
 use crate::fault::Complaint;
 use crate::http::Raw;
 use crate::reply::{Said, Stop};
@@ -126,6 +127,27 @@ fn key(raw: &Raw) -> Option<String> {
     key.map(str::to_owned)
 }
 
+/// The prompt as the provider puts it together.
+pub(crate) fn prompt(request: &Request) -> Vec<Piece> {
+    match request.api {
+        Api::Messages => messages::prompt(request),
+        Api::Responses => responses::prompt(request),
+        Api::Chat => chat::prompt(request),
+        Api::Gemini => gemini::prompt(request),
+    }
+}
+
+/// Why the provider would not take a request, whatever a brain says, and what it answers.
+pub(crate) fn flaw(request: &Request) -> Option<Complained> {
+    let message = match request.api {
+        Api::Messages => messages::flaw(request)?,
+        Api::Responses | Api::Chat | Api::Gemini => return None,
+    };
+    let error = json!({"type": "invalid_request_error", "message": message});
+    let body = json!({"type": "error", "error": error});
+    Some(Complained { status: 400, headers: Vec::new(), body })
+}
+
 /// An answer at once.
 pub(crate) fn whole(answer: &Answer<'_>) -> Value {
     match answer.request.api {
@@ -186,6 +208,12 @@ fn named(name: &str, data: &Value) -> String {
 /// An event of a stream without a name.
 fn unnamed(data: &Value) -> String {
     format!("data: {data}\n\n")
+}
+
+/// A part of a prompt that nobody marks.
+fn whole_piece(part: &Value) -> Piece {
+    let text = if part.is_null() { String::new() } else { part.to_string() };
+    Piece { text, ..Piece::default() }
 }
 
 fn string(value: &Value) -> String {

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, CREATED, function, list, named, openai, other, parsed, string, text_of};
+use super::{
+    Answer, CREATED, function, list, named, openai, other, parsed, string, text_of, whole_piece,
+};
+use crate::cache::Piece;
 use crate::fault::Complaint;
 use crate::reply::{Bit, Stop, Use, pieces};
 use crate::request::{Form, Message, Part, Request, Role, Tool};
@@ -102,6 +105,26 @@ fn content_part(json: &Value) -> Part {
         Some("refusal") => Part::Text(string(&json["refusal"])),
         _ => other(json),
     }
+}
+
+/// The prompt as OpenAI puts it together. The ids of items are not part of it.
+pub(super) fn prompt(request: &Request) -> Vec<Piece> {
+    let body = &request.body;
+    let mut pieces = vec![whole_piece(&body["text"]["format"])];
+    pieces.extend(list(&body["tools"]).iter().map(whole_piece));
+    pieces.push(whole_piece(&body["instructions"]));
+    match &body["input"] {
+        Value::Array(items) => pieces.extend(items.iter().map(|item| {
+            let mut item = item.clone();
+            if let Some(item) = item.as_object_mut() {
+                item.remove("id");
+                item.remove("status");
+            }
+            whole_piece(&item)
+        })),
+        input => pieces.push(whole_piece(input)),
+    }
+    pieces
 }
 
 /// The answer at once.

@@ -1,6 +1,7 @@
 //! Everything that goes wrong at a provider.
 
 use std::io::ErrorKind;
+use std::sync::Arc;
 
 use serde_json::Value;
 use windlass_testkit::{Complaint, Ending, Fault, Reply, Server, Then, Turn};
@@ -131,13 +132,16 @@ fn a_complaint_can_come_in_the_middle_of_a_stream() {
 fn a_server_that_is_dropped_lets_go_of_whom_it_kept_waiting() {
     let mid = Reply::hang(2, Turn::new().text("x"));
     for reply in [Reply::Fault(Fault::HangBefore), mid] {
-        let server = Server::start(move |_| reply.clone()).unwrap();
+        let known = Arc::new(reply);
+        let kept = Arc::clone(&known);
+        let server = Server::start(move |_| (*kept).clone()).unwrap();
         let mut clients = [Client::new(&server), Client::new(&server)];
         for client in &mut clients {
             client.ask("/v1/messages", &messages::body(true));
         }
         assert!(server.wait_for(2, PATIENCE));
         drop(server);
+        assert_eq!(Arc::strong_count(&known), 1, "every thread has let go of the brain");
         for client in &mut clients {
             assert!(!client.got().is_ok_and(|got| got.whole));
         }

@@ -1,5 +1,6 @@
 //! What goes over the wire, seen by a client that knows nothing but sockets.
 
+mod cache;
 mod chat;
 mod client;
 mod connections;
