@@ -1,0 +1,126 @@
+//! What becomes of an invocation, whatever its provider does: the same word for it, whoever the agent is.
+
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+use serde_json::json;
+use windlass_testkit::{Call, Complaint, Reply, Request, Turn};
+
+use crate::rig::{Rig, Who};
+
+/// A worker that does its one task: writes a file, then says so.
+pub fn works(request: &Request) -> Reply {
+    if request.is_side() {
+        return Reply::text("A title, or a summary: there is hello.txt to be written.");
+    }
+    let is_worker = request.role().as_deref() == Some("worker");
+    let has_written = !request.tool_results().is_empty() || request.answers() > 0;
+    if is_worker && !has_written {
+        return Turn::new().text("I write it.").call(Call::write("hello.txt", "hello\n")).into();
+    }
+    let verdict = if is_worker { "done" } else { "clear" };
+    Reply::structured(json!({ "verdict": verdict, "summary": "It is as it should be." }))
+}
+
+/// Does what a worker does, but for the first few requests of its second turn.
+fn troubled(times: usize, trouble: impl Fn() -> Reply + Send + Sync) -> impl Fn(&Request) -> Reply {
+    let met = AtomicUsize::new(0);
+    move |request| {
+        if !request.is_side() && request.answers() > 0 && met.fetch_add(1, SeqCst) < times {
+            return trouble();
+        }
+        works(request)
+    }
+}
+
+fn complains(times: usize, complaint: Complaint) -> impl Fn(&Request) -> Reply + Send + Sync {
+    troubled(times, move || Reply::complaint(complaint))
+}
+
+const FOR_EVER: usize = usize::MAX;
+
+/// What an agent's first invocation comes to.
+#[track_caller]
+fn comes_to(
+    who: Who,
+    brain: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+    want: &str,
+) -> Rig {
+    let rig = Rig::new(who, brain, "", &[]);
+    let answer = rig.first_answer();
+    assert_eq!(answer["came"], want, "{who:?}: {answer:#}");
+    rig
+}
+
+#[test]
+fn work_that_is_done_lands_and_costs_what_it_says() {
+    for who in Who::BOTH {
+        let rig = Rig::new(who, works, "", &[]);
+        let output = rig.start().output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{who:?}: {said}");
+        assert_eq!(rig.scratch.landed()["hello.txt"], "hello");
+        let status = rig.scratch.status();
+        let spent =
+            status.pointer("/0/spent/cost_usd").or_else(|| status.pointer("/runs/0/cost_usd"));
+        assert!(spent.is_some(), "{status:#}");
+        let key = rig.server.requests()[0].request.key.clone();
+        assert_eq!(key.as_deref(), Some("test-key-1"));
+        assert_eq!(rig.scratch.processes(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_short_trouble_is_no_trouble() {
+    for who in Who::BOTH {
+        comes_to(who, complains(1, Complaint::rate_limited(1)), "done");
+        comes_to(who, troubled(1, || Reply::cut(2, Turn::new().text("I was about to"))), "done");
+    }
+    comes_to(Who::Claude, complains(1, Complaint::Overloaded), "done");
+}
+
+#[test]
+fn a_provider_that_cannot_serve_is_waited_for() {
+    comes_to(Who::Claude, complains(FOR_EVER, Complaint::Overloaded), "overloaded");
+    comes_to(Who::Codex, complains(FOR_EVER, Complaint::Overloaded), "overloaded");
+    comes_to(Who::Claude, complains(FOR_EVER, Complaint::Internal), "overloaded");
+}
+
+#[test]
+fn too_many_requests_are_a_limit() {
+    comes_to(Who::Claude, complains(FOR_EVER, Complaint::rate_limited(1)), "limited");
+    let reset = 4_000_000_000;
+    let limit = Complaint::RateLimited { retry_after_s: None, reset_unix_s: Some(reset) };
+    comes_to(Who::Codex, complains(FOR_EVER, limit), "limited");
+}
+
+#[test]
+fn a_key_that_opens_nothing_pauses_the_run_and_says_so() {
+    for who in Who::BOTH {
+        let rig = Rig::new(who, |_: &Request| Reply::complaint(Complaint::Unauthorized), "", &[]);
+        let output = rig.start().output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_ne!(output.status.code(), Some(0), "{said}");
+        assert!(said.contains("does not let it in") && said.contains("windlass resume"), "{said}");
+        assert!(!said.contains("test-key-1"), "{said}");
+    }
+}
+
+#[test]
+fn a_prompt_that_has_become_too_long_is_no_success() {
+    comes_to(Who::Codex, complains(1, Complaint::Overflow), "context_full");
+    // It sums up what was said, and goes on.
+    comes_to(Who::Claude, complains(1, Complaint::Overflow), "done");
+}
+
+#[test]
+fn a_model_that_will_not_is_no_success() {
+    comes_to(Who::Claude, troubled(FOR_EVER, || Reply::refusal("No.")), "refused");
+    // It says nothing of it, and nothing else either.
+    comes_to(Who::Codex, troubled(FOR_EVER, || Reply::refusal("No.")), "no_output");
+}
+
+#[test]
+fn an_answer_that_is_too_long_is_no_success() {
+    comes_to(Who::Claude, troubled(FOR_EVER, || Reply::tokens_max("And then")), "too_long");
+    comes_to(Who::Codex, troubled(FOR_EVER, || Reply::tokens_max("And then")), "crashed");
+}

@@ -1,0 +1,16 @@
+//! The real agents, as they are published, against a scripted model server on loopback: inside the sandbox, through the
+//! whole of Windlass. Needs what `scripts/agents` and `scripts/bubblewrap` install.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod actor;
+#[path = "../shared/agents.rs"]
+mod agents;
+#[path = "../shared/bubblewrap.rs"]
+mod bubblewrap;
+mod demo;
+mod ends;
+mod rig;
+#[path = "../shell/scratch.rs"]
+#[expect(dead_code, reason = "the tests of the shell need more of it")]
+mod scratch;
