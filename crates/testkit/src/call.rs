@@ -1,6 +1,6 @@
 //! Calls of tools by what they do, and which of the tools that an agent really offers does it.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::reply::{Bit, Use};
 use crate::request::{Form, Request, Tool};
@@ -169,7 +169,7 @@ fn with_required(tool: &Tool, input: Value) -> Value {
             input.insert(name.to_owned(), Value::from("as the script says"));
         }
     }
-    Value::Object(Map::from_iter(input))
+    Value::Object(input)
 }
 
 /// A patch that adds a file, in the words of `apply_patch`.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::fault::{Complaint, Fault, Then};
 use crate::http::{Line, Raw, Unread, Whole};
-use crate::record::{Answered, Ending, Exchange};
+use crate::record::{Answered, Ending, Exchange, News};
 use crate::reply::{Bit, Block, Reply, Said, Stop, Turn};
 use crate::request::{Api, Purpose, Request};
 use crate::server::Shared;
@@ -84,7 +84,7 @@ fn exchange(shared: &Shared, line: &mut Line, raw: Raw, api: Api, purpose: Purpo
     };
     let ending = answered.ending;
     shared.answered(request.serial, answered.clone());
-    shared.tell(&Exchange { request, answered: Some(answered) });
+    shared.tell(News::Answered(&Exchange { request, answered: Some(answered) }));
     ending
 }
 

@@ -30,7 +30,7 @@ mod wire;
 pub use cache::Figures;
 pub use call::Call;
 pub use fault::{Complaint, Fault, Then};
-pub use record::{Answered, Ending, Exchange, Probe};
+pub use record::{Answered, Ending, Exchange, News, Probe};
 pub use reply::{Block, Reply, Stop, Turn};
 pub use request::{Api, Form, Message, Part, Purpose, Request, Role, Tool};
 pub use script::{BadScript, Script};

@@ -52,3 +52,14 @@ pub struct Probe {
     /// What it got.
     pub status: u16,
 }
+
+/// Something that happened.
+#[derive(Clone, Copy, Debug)]
+pub enum News<'a> {
+    /// A request came.
+    Came(&'a Exchange),
+    /// It has been answered, or will never be.
+    Answered(&'a Exchange),
+    /// Somebody looked.
+    Probed(&'a Probe),
+}

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::call::Call;
 use crate::fault::{Complaint, Fault, Then};
+use crate::request::Form;
 use crate::usage::{Tokens, tokens};
 
 /// What an agent is answered.
@@ -192,7 +193,7 @@ pub(crate) struct Use {
     /// The namespace the tool is in, if any.
     pub namespace: Option<String>,
     /// How it is called.
-    pub form: crate::request::Form,
+    pub form: Form,
     /// What it is given: an object, or text.
     pub input: Value,
 }

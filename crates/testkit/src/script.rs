@@ -22,8 +22,8 @@ use thiserror::Error;
 
 use crate::call::Call;
 use crate::fault::{Complaint, Fault, Then};
-use crate::reply::{Reply, Stop, Turn};
-use crate::request::Request;
+use crate::reply::{Block, Reply, Stop, Turn};
+use crate::request::{Api, Request};
 use crate::usage::{Tokens, Usage};
 
 /// A script that makes no sense.
@@ -221,8 +221,7 @@ impl Script {
 
 impl Rule {
     fn check(&self) -> Result<(), &'static str> {
-        let api_is_known =
-            |api: &String| crate::request::Api::ALL.iter().any(|known| known.name() == api);
+        let api_is_known = |api: &String| Api::ALL.iter().any(|known| known.name() == api);
         if self.when.nth.is_some() && self.when.times.is_some() {
             return Err("`nth` and `times` do not go together");
         }
@@ -269,8 +268,8 @@ impl Say {
     fn turn(&self) -> Turn {
         let say = self.clone();
         let mut turn = Turn::new();
-        turn.blocks.extend(say.thinking.map(crate::reply::Block::Thinking));
-        turn.blocks.extend(say.text.map(crate::reply::Block::Text));
+        turn.blocks.extend(say.thinking.map(Block::Thinking));
+        turn.blocks.extend(say.text.map(Block::Text));
         let calls = [
             say.shell.map(Call::Shell),
             say.read.map(Call::Read),
@@ -278,7 +277,7 @@ impl Say {
             say.structured.map(Call::Structured),
             say.call.map(|Named { tool, input }| Call::Named { tool, input }),
         ];
-        turn.blocks.extend(calls.into_iter().flatten().map(crate::reply::Block::Call));
+        turn.blocks.extend(calls.into_iter().flatten().map(Block::Call));
         turn.stop = say.stop.map(|stop| match stop {
             Stopped::End => Stop::End,
             Stopped::ToolUse => Stop::ToolUse,

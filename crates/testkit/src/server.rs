@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::cache::{self, Cache, Figures};
 use crate::connection;
 use crate::http::Raw;
-use crate::record::{Answered, Exchange, Probe};
+use crate::record::{Answered, Exchange, News, Probe};
 use crate::reply::Reply;
 use crate::request::{Api, Purpose, Request};
 use crate::usage::Usage;
@@ -25,7 +25,7 @@ pub type Brain = dyn Fn(&Request) -> Reply + Send + Sync;
 pub struct Options {
     /// Where it listens on 127.0.0.1; anywhere, if 0.
     pub port: u16,
-    /// Who is told of each request when it has come, and again when it has been answered.
+    /// Who is told what happens.
     pub told: Option<Box<Told>>,
     /// How many tokens a prefix has at least that a provider keeps.
     pub cache_tokens_min: u64,
@@ -37,8 +37,8 @@ impl Default for Options {
     }
 }
 
-/// Who is told of requests, from the thread of a connection.
-pub type Told = dyn Fn(&Exchange) + Send + Sync;
+/// Who is told what happens, from the thread of a connection.
+pub type Told = dyn Fn(News<'_>) + Send + Sync;
 
 /// A scripted model server on loopback. When it is dropped, every connection is closed and every thread has ended.
 pub struct Server {
@@ -222,9 +222,10 @@ impl Shared {
         let serial = book.exchanges.len() as u64 + 1;
         let request = Arc::new(wire::request(serial, raw, api, purpose)?);
         let exchange = Exchange { request: Arc::clone(&request), answered: None };
-        self.tell(&exchange);
-        book.exchanges.push(exchange);
+        book.exchanges.push(exchange.clone());
+        drop(book);
         self.changed.notify_all();
+        self.tell(News::Came(&exchange));
         Ok(request)
     }
 
@@ -238,17 +239,18 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// Says that a request has come or has been answered.
-    pub fn tell(&self, exchange: &Exchange) {
+    /// Says what happened.
+    pub fn tell(&self, news: News<'_>) {
         if let Some(told) = &self.told {
-            told(exchange);
+            told(news);
         }
     }
 
     /// Puts on record that somebody looked.
     pub fn probed(&self, raw: &Raw, status: u16) {
         let probe = Probe { method: raw.method.clone(), path: raw.path.clone(), status };
-        self.book().probes.push(probe);
+        self.book().probes.push(probe.clone());
+        self.tell(News::Probed(&probe));
     }
 
     /// How many tokens a request has.

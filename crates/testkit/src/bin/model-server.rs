@@ -5,13 +5,13 @@
 //! it. It ends when standard input is closed (with `--stay`, it does not look at that), or at a signal.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
-use windlass_testkit::{BadScript, Exchange, Options, Script, Server};
+use windlass_testkit::{BadScript, Exchange, News, Options, Probe, Script, Server};
 
 const USAGE: &str = "model-server --script FILE [--port N] [--log DIR] [--stay]";
 
@@ -44,7 +44,7 @@ fn serve() -> Result<(), Failure> {
     let script =
         Script::parse(&text).map_err(|error| Failure::Script(wishes.script.clone(), error))?;
     let log = Log::open(wishes.log.as_deref())?;
-    let told = Box::new(move |exchange: &Exchange| log.line(exchange));
+    let told = Box::new(move |news: News<'_>| log.news(news));
     let options = Options { port: wishes.port, told: Some(told), ..Options::default() };
     let server = Server::start_with(options, script.brain())?;
     let mut out = io::stdout();
@@ -55,7 +55,7 @@ fn serve() -> Result<(), Failure> {
             std::thread::park();
         }
     }
-    io::copy(&mut io::stdin().lock().by_ref(), &mut io::sink())?;
+    io::copy(&mut io::stdin().lock(), &mut io::sink())?;
     Ok(())
 }
 
@@ -108,17 +108,30 @@ impl Log {
         Ok(Log::Dir(dir.to_owned(), Mutex::new(file)))
     }
 
-    fn line(&self, exchange: &Exchange) {
-        let line = format!("{}\n", described(exchange));
-        match self {
-            Log::Stderr => _ = io::stderr().write_all(line.as_bytes()),
-            Log::Dir(dir, file) => {
-                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-                _ = file.write_all(line.as_bytes());
-                if exchange.answered.is_none() {
+    fn news(&self, news: News<'_>) {
+        match news {
+            News::Came(exchange) => {
+                self.line(&described(exchange));
+                if let Log::Dir(dir, _) = self {
                     let name = format!("{:06}.json", exchange.request.serial);
                     _ = fs::write(dir.join(name), &exchange.request.raw);
                 }
+            }
+            News::Answered(exchange) => self.line(&described(exchange)),
+            News::Probed(Probe { method, path, status }) => {
+                let answered = json!({"status": status});
+                self.line(&json!({"method": method, "path": path, "answered": answered}));
+            }
+        }
+    }
+
+    fn line(&self, line: &Value) {
+        let line = format!("{line}\n");
+        match self {
+            Log::Stderr => _ = io::stderr().write_all(line.as_bytes()),
+            Log::Dir(_, file) => {
+                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                _ = file.write_all(line.as_bytes());
             }
         }
     }

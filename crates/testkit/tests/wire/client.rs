@@ -49,7 +49,11 @@ pub struct Client {
 
 impl Client {
     pub fn new(server: &Server) -> Self {
-        let stream = TcpStream::connect(("127.0.0.1", server.port())).expect("a connection");
+        Client::at(server.port())
+    }
+
+    pub fn at(port: u16) -> Self {
+        let stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         Client { stream: BufReader::new(stream) }
     }

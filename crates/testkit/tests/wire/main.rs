@@ -7,4 +7,5 @@ mod connections;
 mod faults;
 mod gemini;
 mod messages;
+mod program;
 mod responses;
