@@ -196,9 +196,7 @@ impl Line {
     }
 
     fn send(&self, bytes: &[u8]) -> io::Result<()> {
-        let mut stream = &*self.stream;
-        stream.write_all(bytes)?;
-        stream.flush()
+        (&*self.stream).write_all(bytes)
     }
 }
 

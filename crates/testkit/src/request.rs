@@ -230,14 +230,18 @@ impl Request {
     }
 
     /// Whether it is not about the work: a count of tokens, a summary, or a title for the session. A request for a title
-    /// offers no tools and speaks of a title or a topic in what the model is told.
+    /// offers no tools, and the little that the model is told speaks of a title or a topic.
     #[must_use]
     pub fn is_side(&self) -> bool {
         let system = self.system.to_lowercase();
-        let is_title = ["title", "topic"].iter().any(|word| system.contains(word));
+        let is_title = system.len() < TITLE_BYTES_MAX
+            && ["title", "topic"].iter().any(|word| system.contains(word));
         self.purpose == Purpose::Count || self.is_summary() || (self.tools.is_empty() && is_title)
     }
 }
+
+/// What a model is told that is to find a title is shorter; what one is told that is to work is longer.
+const TITLE_BYTES_MAX: usize = 6000;
 
 /// How Claude Code and Codex ask for a summary.
 const SUMMARY: &[&str] =

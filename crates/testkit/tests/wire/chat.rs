@@ -114,4 +114,7 @@ fn a_request_for_a_title_is_not_about_the_work() {
     asked["messages"][0]["content"] = "You output a Title only.".into();
     post(&server, PATH, &asked);
     assert!(server.requests()[0].request.is_side());
+    asked["messages"][0]["content"] = format!("The title is bold. {}", "x".repeat(6000)).into();
+    post(&server, PATH, &asked);
+    assert!(!server.requests()[1].request.is_side());
 }
