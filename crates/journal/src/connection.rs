@@ -38,6 +38,22 @@ pub(crate) fn check_library(version: i32) -> Result<(), Error> {
     Err(Error::OldSqlite { found: text(version), needed: text(SQLITE_MIN) })
 }
 
+/// Connects for reading. What a writer that was killed has left half done is put in order first, as the next writer would.
+pub(crate) fn connect_to_read(file: &Path) -> Result<Connection, Error> {
+    let looks = |conn: &Connection| {
+        let version = conn.pragma_query_value(None, "schema_version", |_| Ok(()));
+        version.map_err(Error::database(file, "open"))
+    };
+    let connected = connect(file, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    let looked = connected.and_then(|conn| looks(&conn).map(|()| conn));
+    // Who only reads has nothing to write, unless there is something to be rolled back.
+    if !matches!(looked, Err(Error::ReadOnly { .. })) {
+        return looked;
+    }
+    looks(&connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?)?;
+    connect(file, OpenFlags::SQLITE_OPEN_READ_ONLY)
+}
+
 pub(crate) fn connect(file: &Path, mode: OpenFlags) -> Result<Connection, Error> {
     let failed = |error| Error::database(file, "open")(error);
     let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;

@@ -17,7 +17,9 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior, config::DbConfig};
 use crate::{
     anchor::{Acknowledged, Anchor},
     blob,
-    connection::{begin, check_library, check_repository, connect, make_durable, raise},
+    connection::{
+        begin, check_library, check_repository, connect, connect_to_read, make_durable, raise,
+    },
     error::Error,
     failpoint,
     lock::Lock,
@@ -168,7 +170,7 @@ impl Journal {
         if !file.exists() {
             return Err(Error::Missing { file: file.to_owned() });
         }
-        let conn = connect(file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let conn = connect_to_read(file)?;
         let access = match formats.look(&conn, file)? {
             Found::Fresh => return Err(Error::Missing { file: file.to_owned() }),
             Found::Format(found) if found > formats.newest() => Access::Newer(found),
@@ -457,6 +459,31 @@ mod tests {
             let mut entries = journal.read(&scene.run, 0).unwrap();
             assert!(matches!(entries.next(), Some(Err(Error::Newer { .. }))));
         }
+    }
+
+    #[test]
+    fn what_a_writer_left_half_done_is_rolled_back_by_whoever_reads() {
+        let scene = Scene::new();
+        let dir = scene.temp.path();
+        let file = dir.join(DATABASE);
+        // As in a file that is being made: its log is switched on by a transaction of the old kind.
+        let conn = Connection::open(&file).unwrap();
+        conn.pragma_update(None, "journal_mode", "DELETE").unwrap();
+        conn.pragma_update(None, "cache_size", 1).unwrap();
+        conn.execute_batch("BEGIN IMMEDIATE; CREATE TABLE half (done BLOB);").unwrap();
+        for _ in 0..50 {
+            conn.execute("INSERT INTO half VALUES (zeroblob(4000))", []).unwrap();
+        }
+        // Killed here, there would be this.
+        let left = tempfile::tempdir().unwrap();
+        for entry in std::fs::read_dir(dir).unwrap().map(Result::unwrap) {
+            if entry.path().is_file() {
+                std::fs::copy(entry.path(), left.path().join(entry.file_name())).unwrap();
+            }
+        }
+        assert!(left.path().join(format!("{DATABASE}-journal")).exists());
+        let journal = Journal::open_read_only(left.path(), &scene.repository).unwrap();
+        assert_eq!(events(&journal, &scene.run), ["one", "two", "three"]);
     }
 
     #[test]

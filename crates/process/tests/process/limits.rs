@@ -19,7 +19,7 @@ fn bounds() -> Bounds {
     Bounds { processes: Some(64), memory: Some(200 * MB), ..Bounds::default() }
 }
 
-/// Forks until it may not, or until there are too many for this test; the children stay.
+/// Forks until it may not, or until there are too many for this test; all of them stay until somebody looks.
 const BOMB: &str = "
 import os, time
 made = 0
@@ -30,16 +30,18 @@ while made < 2000:
         made += 1
     except OSError:
         time.sleep(0.01)
+time.sleep(50)
 print('it made', made)
 ";
 
-/// Takes a gigabyte, and says so.
+/// Takes a gigabyte, keeps it until somebody looks, and says so.
 const GLUTTON: &str = "
 import time
 held = []
 for piece in range(100):
     held.append(bytearray(10_000_000))
     time.sleep(0.005)
+time.sleep(50)
 print('it has all of it')
 ";
 
