@@ -149,8 +149,16 @@ impl Answer {
     /// Reads what a program printed: the last JSON object, else the first line.
     pub fn read(output: &Heard<'_>, reporter: &Reporter) -> Self {
         let text = String::from_utf8_lossy(output.stdout);
-        let object = find::last_object(&text).filter(|object| object.contains_key("verdict"));
+        let object = find::last_object(&text);
         let usage = object.as_ref().map_or(Usage::UNKNOWN, usage);
+        if let Some(until) = object.as_ref().and_then(|object| object.get("limited_until"))
+            && output.fate != Fate::TimedOut
+        {
+            let until = until.as_i64().and_then(|seconds| seconds.checked_mul(1_000));
+            let remark = "it says that its provider serves it no more for now";
+            return Answer { usage, ..Answer::only(Came::Limited(until), remark) };
+        }
+        let object = object.filter(|object| object.contains_key("verdict"));
         let failed = match output.fate {
             Fate::Exited(0) => None,
             Fate::Exited(code) => Some((Came::Crashed, format!("it exited with {code}"))),
@@ -390,6 +398,19 @@ mod tests {
         assert_eq!(came(Fate::Signalled(9), "good"), Came::Killed);
         assert_eq!(came(Fate::TimedOut, "good"), Came::TimedOut);
         assert_eq!(came(Fate::Exited(0), " \n"), Came::NoOutput);
+    }
+
+    #[test]
+    fn a_limit_is_no_failure_whatever_the_exit_code() {
+        let came = |fate, text| ended(fate, text).came;
+        let until = r#"{"limited_until":1794845365}"#;
+        for fate in [Fate::Exited(0), Fate::Exited(1), Fate::Signalled(15)] {
+            assert_eq!(came(fate, until), Came::Limited(Some(1_794_845_365_000)));
+        }
+        assert_eq!(came(Fate::TimedOut, until), Came::TimedOut);
+        assert_eq!(came(Fate::Exited(0), r#"{"limited_until":null}"#), Came::Limited(None));
+        let then = r#"{"limited_until":1} {"verdict":"good"}"#;
+        assert_eq!(came(Fate::Exited(0), then), good(), "the last object counts");
     }
 
     #[test]

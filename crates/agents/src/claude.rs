@@ -150,6 +150,7 @@ impl Agent for Claude {
             prices: self.settings.prices.clone(),
             tally: Tally::default(),
             past: false,
+            answered: false,
             current: String::new(),
             limit: None,
             denied: Vec::new(),
@@ -202,6 +203,8 @@ struct Stream {
     tally: Tally,
     /// It was cut off before; what it used up then, its own account does not have.
     past: bool,
+    /// A model has said something.
+    answered: bool,
     /// The message that is being written.
     current: String,
     /// Its provider says: not before this.
@@ -291,6 +294,7 @@ impl Stream {
         if model == "<synthetic>" {
             return None;
         }
+        self.answered = true;
         let tokens = tokens(message.get("usage")?.as_object()?);
         self.tally.request(id, model, tokens, &self.prices);
         Some(Event::Usage(self.tally.usage(&self.prices)))
@@ -386,6 +390,10 @@ impl Stream {
         let Reported::Known(tokens) = seen.tokens else { return seen };
         let account = accounted(result);
         let tokens = if self.past { tokens } else { tokens.max(account) };
+        if self.answered && tokens == 0 {
+            // No model answers for nothing: its provider did not say.
+            return Usage::UNKNOWN;
+        }
         let cost = result.get("total_cost_usd").and_then(Json::as_f64).and_then(micros);
         // Its own account does not go back to before it was cut off, and a model that it has no price for is not free.
         let cost = match cost {
@@ -477,6 +485,7 @@ mod tests {
             prices: toml::from_str(prices).unwrap(),
             tally: Tally::default(),
             past: false,
+            answered: false,
             current: String::new(),
             limit: None,
             denied: Vec::new(),
@@ -619,6 +628,15 @@ mod tests {
         let (came, usage) = comes_to(Box::new(listener("")), line, Fate::Exited(0));
         assert_eq!(came, Came::Verdict("done".into()));
         assert_eq!(usage, Usage { cost: Reported::Unknown, tokens: Reported::Known(2_000) });
+    }
+
+    #[test]
+    fn a_provider_that_does_not_count_is_not_free() {
+        let said = br#"{"type":"assistant","message":{"id":"m","model":"m","content":[],"usage":{"input_tokens":0,"output_tokens":0}}}"#;
+        let result = br#"{"type":"result","is_error":false,"terminal_reason":"completed","result":"done","total_cost_usd":0,"modelUsage":{}}"#;
+        let stream = [&said[..], &result[..]].join(&b'\n');
+        let (_, usage) = comes_to(Box::new(listener("")), &stream, Fate::Exited(0));
+        assert_eq!(usage, Usage::UNKNOWN);
     }
 
     fn claude(settings: &str) -> Claude {

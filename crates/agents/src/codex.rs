@@ -408,6 +408,8 @@ impl Stream {
     /// What it used up, if that is known: a request that failed in the middle is not in its account.
     fn usage(&self) -> Usage {
         match self.turn {
+            // No model answers for nothing: its provider did not say.
+            Turn::Completed if self.used.total() == 0 => Usage::UNKNOWN,
             Turn::Completed => self.so_far(),
             Turn::Failed if self.failure() != Came::Crashed => self.so_far(),
             Turn::Open | Turn::Failed => Usage::UNKNOWN,

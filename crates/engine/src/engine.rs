@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use windlass_core::run::{
@@ -18,6 +19,9 @@ use crate::entry::{Entry, Note, Noted, Unreadable};
 use crate::gate::{self, Reception};
 use crate::message::{Done, Face, Hands, Message, Paper, Patience, Trouble};
 use crate::shop::Desk;
+
+/// How often the wall clock is looked at while a provider is waited for.
+const LOOK_AT_THE_CLOCK: Duration = Duration::from_secs(60);
 
 /// So many entries between two snapshots.
 const SNAPSHOT_EVERY: u64 = 500;
@@ -338,6 +342,8 @@ impl<'j> Engine<'j> {
         face: &mut dyn Face,
     ) -> Result<Left, EngineError> {
         let mut in_flight: BTreeSet<EffectId> = BTreeSet::new();
+        // Whatever fell due while nobody was there.
+        self.decide(Input::Tick)?;
         loop {
             self.commit(face)?;
             self.reconcile(&mut in_flight, hands);
@@ -419,7 +425,12 @@ impl<'j> Engine<'j> {
         let Some(due) = self.run.next_deadline() else {
             return inbox.recv().map(Some).map_err(|_| EngineError::Alone);
         };
-        match inbox.recv_timeout(self.clock.until(due)) {
+        let mut wait = self.clock.until(due);
+        if matches!(self.run.standing(), Standing::Parked(_)) {
+            // The machine may have slept: the wall clock is looked at now and then.
+            wait = wait.min(LOOK_AT_THE_CLOCK);
+        }
+        match inbox.recv_timeout(wait) {
             Ok(message) => Ok(Some(message)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => Err(EngineError::Alone),

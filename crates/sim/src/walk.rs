@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use windlass_core::{
     run::{
         Answer, Effect, EffectId, EffectKind, Ended, Event, Input, Item, Recorded, Refused, Report,
-        Run, Stamp, Standing, Start, Subject, UnitStatus, Usage, Wish, decide, start,
+        Run, Stamp, Standing, Start, Subject, UnitStatus, Usage, Wish, decide, fold_with, start,
     },
     value::Value,
     workflow::{Mishap, StageIx, Workflow},
@@ -253,6 +253,36 @@ impl<'a> Walk<'a> {
             panic!("{refused}");
         }
         self
+    }
+
+    /// The machine sleeps: only the wall clock goes on. Then what falls due falls due.
+    ///
+    /// # Panics
+    ///
+    /// When the run has ended.
+    #[track_caller]
+    pub fn sleeps(&mut self, ms: i64) -> &mut Self {
+        self.now.wall_ms += ms;
+        self.waits(0)
+    }
+
+    /// The process goes away, and another takes the run up from its journal.
+    ///
+    /// # Panics
+    ///
+    /// When the journal does not fold.
+    #[track_caller]
+    pub fn comes_back(&mut self) -> &mut Self {
+        match fold_with(self.flow.clone(), &self.journal) {
+            Ok(run) => self.run = run,
+            Err(broken) => panic!("{broken}"),
+        }
+        self.waits(0)
+    }
+
+    /// The time now.
+    pub fn now(&self) -> Stamp {
+        self.now
     }
 
     /// Lets every stage come to its first verdict and every gate be answered with its first

@@ -11,8 +11,10 @@ use super::{
     event::{Ending, PolicyAnswer, Why},
     input::{Ended, Item, Subject},
     state::{
-        Child, Evidence, Flight, Frame, Phase, Position, Run, Slot, Work, phase_after, slots_in,
+        Child, Evidence, Flight, Frame, Parking, Phase, Position, Run, Slot, Work, phase_after,
+        slots_in,
     },
+    time::PARK_MS_MIN,
     timer::{Timer, Timers},
 };
 use crate::workflow::{
@@ -164,7 +166,7 @@ impl Run {
             self.overruns += 1;
         }
         let id = flight.frame;
-        let flow = self.flow.clone();
+        let (flow, now_ms) = (self.flow.clone(), self.now.mono_ms);
         let Some(frame) = self.frame_mut(id) else { return };
         let Some(ix) = frame.stage else { return };
         let slot = match &ending.ended {
@@ -177,10 +179,11 @@ impl Run {
                 Slot::Done(name.clone())
             }
             Ended::Mishap(mishap) => Slot::Mishap(*mishap),
-            Ended::Limited(_) => {
-                let until = ending.park_until_ms.unwrap_or_default();
-                self.timers.set(until, Timer::Slot(id, flight.slot));
-                Slot::Parked(until)
+            Ended::Limited(reset_wall_ms) => {
+                let until_ms = ending.park_until_ms.unwrap_or_default();
+                self.timers.set(until_ms, Timer::Slot(id, flight.slot));
+                let probe_ms = now_ms.saturating_add(PARK_MS_MIN);
+                Slot::Parked(Parking { until_ms, probe_ms, reset_wall_ms: *reset_wall_ms })
             }
             Ended::Lost => Slot::Idle,
         };
@@ -306,10 +309,10 @@ impl Run {
     pub(super) fn unpark(&mut self, id: FrameId, slot: u16) {
         if let Some(frame) = self.frame_mut(id)
             && let Some(place) = frame.work.slots.get_mut(usize::from(slot))
-            && let Slot::Parked(until) = *place
+            && let Slot::Parked(parking) = *place
         {
             *place = Slot::Idle;
-            self.timers.stop(until, Timer::Slot(id, slot));
+            self.timers.stop(parking.until_ms, Timer::Slot(id, slot));
         }
         self.queue(id);
     }
@@ -539,8 +542,8 @@ impl Run {
                     let reserved = self.flights.get(&effect).map(|flight| flight.reserved);
                     self.ground(effect, reserved.unwrap_or_default());
                 }
-                Slot::Parked(until) => {
-                    self.timers.stop(until, Timer::Slot(id, slot));
+                Slot::Parked(parking) => {
+                    self.timers.stop(parking.until_ms, Timer::Slot(id, slot));
                 }
                 Slot::Idle | Slot::Done(_) | Slot::Mishap(_) => {}
             }

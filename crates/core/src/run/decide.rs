@@ -295,7 +295,14 @@ fn due(run: &Run, now: Stamp) -> Vec<Event> {
         Timer::Effect(effect) => expire(&effect),
         Timer::Slot(frame, slot) => Some(Event::Unparked { frame, slot }),
     });
-    due.collect()
+    let mut events: Vec<Event> = due.collect();
+    for (frame, slot) in run.reset_by(now) {
+        let event = Event::Unparked { frame, slot };
+        if !events.contains(&event) {
+            events.push(event);
+        }
+    }
+    events
 }
 
 fn take_wish(run: &Run, who: Arc<str>, wish: Wish) -> Result<Vec<Event>, Refused> {

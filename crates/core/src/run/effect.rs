@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    EffectId, LaneIx,
+    EffectId, FrameId, LaneIx,
     budget::Amount,
     input::{Item, Subject},
     scene::Scene,
@@ -123,6 +123,22 @@ impl Run {
     /// timer there is.
     pub fn next_deadline(&self) -> Option<u64> {
         self.timers.next()
+    }
+
+    /// Slots whose provider serves again by the wall clock, whatever the run's own says.
+    pub(super) fn reset_by(&self, now: Stamp) -> Vec<(FrameId, u16)> {
+        let mut reset = Vec::new();
+        for (id, frame) in &self.frames {
+            for (at, slot) in (0..).zip(&frame.work.slots) {
+                if let Slot::Parked(parking) = slot
+                    && now.wall_ms >= parking.reset_wall_ms
+                    && now.mono_ms >= parking.probe_ms
+                {
+                    reset.push((*id, at));
+                }
+            }
+        }
+        reset
     }
 
     /// The child that a frame is about, if it is one's.

@@ -205,9 +205,21 @@ pub enum PanelPhase {
 pub(super) enum Slot {
     Idle,
     Flying(EffectId),
-    Parked(u64),
+    Parked(Parking),
     Done(Arc<str>),
     Mishap(Mishap),
+}
+
+/// How long a slot waits for a provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Parking {
+    /// When it is tried again, by the run's own clock.
+    pub until_ms: u64,
+    /// Not before this, by the same clock.
+    pub probe_ms: u64,
+    /// When the provider serves again, by the wall clock. That clock goes on while nobody is there and while the machine
+    /// sleeps, so it may be the earlier one; should it be wrong, one request too many is refused.
+    pub reset_wall_ms: i64,
 }
 
 /// A child of a unit.

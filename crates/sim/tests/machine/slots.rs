@@ -101,6 +101,35 @@ fn a_limited_agent_is_parked_until_its_reset_and_wanted_again() {
 }
 
 #[test]
+fn a_limit_that_passed_while_nobody_was_there_is_not_waited_for_again() {
+    let flow = flow("", JUST_DO);
+    let mut walk = listed(&flow, &["a"]);
+    let effect = id(&walk);
+    let before = walk.run().purse();
+    let hours_12 = 12 * 3_600_000;
+    let reset = walk.now().wall_ms + hours_12;
+    assert_eq!(walk.give(report(effect, Ended::Limited(reset), None)), Ok(()));
+    // Half of it passes. Then it is cut off, and taken up again: as if nobody had been away, and at no cost.
+    walk.waits(6 * 3_600_000);
+    assert!(!walk.is_at("do"));
+    walk.comes_back();
+    assert_eq!(walk.standing(), Standing::Parked(12 * 3_600_000));
+    assert_eq!(walk.run().purse().invocations, before.invocations);
+    // The machine sleeps for the rest: only the wall clock goes on.
+    walk.sleeps(hours_12 / 2 - 1);
+    assert!(!walk.is_at("do"));
+    walk.sleeps(1);
+    assert!(walk.is_at("do"));
+    // A wall clock that is wrong by a year costs a request now and then, not one after the other.
+    let effect = id(&walk);
+    assert_eq!(walk.give(report(effect, Ended::Limited(reset), None)), Ok(()));
+    walk.sleeps(365 * 24 * 3_600_000);
+    assert!(!walk.is_at("do"), "not within a minute");
+    walk.waits(PARK_MS_MIN);
+    assert!(walk.is_at("do"));
+}
+
+#[test]
 fn what_takes_too_long_is_timed_out_and_its_report_is_stale() {
     let stages = r#"
 unit do  limit = "120s", role = "worker", on = { done = "next", failed = "failed" }

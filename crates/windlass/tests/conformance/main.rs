@@ -8,8 +8,10 @@ mod actor;
 mod agents;
 #[path = "../shared/bubblewrap.rs"]
 mod bubblewrap;
+mod caps;
 mod demo;
 mod ends;
+mod kills;
 mod rig;
 #[path = "../shell/scratch.rs"]
 #[expect(dead_code, reason = "the tests of the shell need more of it")]

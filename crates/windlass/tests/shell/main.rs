@@ -9,6 +9,7 @@ mod bad_input;
 #[path = "../shared/bubblewrap.rs"]
 mod bubblewrap;
 mod crashes;
+mod limits;
 mod pilot;
 mod runs;
 mod scratch;

@@ -1,0 +1,61 @@
+//! Windlass is killed while a real agent works: nothing of it survives, and it goes on where it was.
+
+use std::time::Duration;
+
+use serde_json::json;
+use windlass_testkit::{Call, Fault, Reply, Request, Turn};
+
+use crate::rig::{Rig, Who};
+
+/// A worker that adds a line to a file and then waits for its model for ever, until it is told to go on.
+fn hangs(request: &Request) -> Reply {
+    if request.role().as_deref() != Some("worker") {
+        return Reply::structured(json!({ "verdict": "clear", "summary": "Fine." }));
+    }
+    match request.answers() {
+        0 => Turn::new().text("I write it.").call(Call::shell("echo hello >> hello.txt")).into(),
+        _ if !request.text().contains("You were cut off") => Fault::HangBefore.into(),
+        _ => Reply::structured(json!({ "verdict": "done", "summary": "It says hello." })),
+    }
+}
+
+#[test]
+fn an_agent_that_was_cut_off_goes_on_with_its_session() {
+    for who in Who::BOTH {
+        let rig = Rig::new(who, hangs, "", &[]);
+        let mut run = rig.scratch.follow(&mut rig.start());
+        // The first turn is over, its edit is made, and the second is under way.
+        let under_way = rig.server.wait_until(Duration::from_secs(60), |all| {
+            all.iter().any(|exchange| exchange.request.answers() == 1)
+        });
+        assert!(under_way, "{who:?}");
+        run.child.kill().unwrap();
+        run.code();
+        let gone = rig.server.wait_until(Duration::from_secs(60), |all| {
+            all.iter().all(|exchange| exchange.answered.is_some())
+        });
+        assert!(gone, "{who:?}: its connection is still open");
+        assert_eq!(rig.scratch.processes(), Vec::<String>::new(), "{who:?}");
+        let output = rig.windlass(&["resume"]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{who:?}: {said}");
+        // Edited once, asked for the first turn once, and all that was used up is counted.
+        assert_eq!(rig.scratch.landed()["hello.txt"], "hello", "{who:?}");
+        let firsts = rig
+            .server
+            .requests()
+            .iter()
+            .filter(|exchange| {
+                exchange.request.role().as_deref() == Some("worker")
+                    && exchange.request.answers() == 0
+            })
+            .count();
+        assert_eq!(firsts, 1, "{who:?}: what was paid for is not asked again");
+        let answered = rig.scratch.notes("answered");
+        assert_eq!(answered.iter().filter(|note| note["role"] == "worker").count(), 1);
+        assert_eq!(rig.scratch.notes("lost").len(), 0, "{who:?}");
+        let status = rig.scratch.status();
+        let spent = status["runs"][0]["cost_usd"].as_f64().unwrap();
+        assert!(spent > 0.001 && spent < 1.0, "{who:?}: {spent}");
+    }
+}
