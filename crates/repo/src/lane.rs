@@ -87,6 +87,19 @@ pub struct LaneState {
     pub bytes: u64,
 }
 
+/// A lane of the pool that could not be looked at.
+#[derive(Debug)]
+pub struct Unseen {
+    /// Its number.
+    pub number: u32,
+    /// The work tree.
+    pub work: PathBuf,
+    /// The run and the unit that use it, if that is known and any do.
+    pub owner: Option<(String, String)>,
+    /// Why not.
+    pub why: RepoError,
+}
+
 /// Edits that were set aside before a lane was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saved {
@@ -453,34 +466,58 @@ impl Store {
 
     /// All lanes of the pool, as their records have them.
     pub fn pool(&self) -> Result<Vec<Pooled>, RepoError> {
+        let pooled = self.numbers()?.into_iter().map(|number| self.pooled(number));
+        pooled.filter_map(Result::transpose).collect()
+    }
+
+    /// The numbers of the lanes that have a directory.
+    fn numbers(&self) -> Result<Vec<u32>, RepoError> {
         let dir = self.dir.join("lanes");
         let entries = fs::read_dir(&dir).doing("read", &dir)?.flatten();
         let mut numbers: Vec<u32> =
             entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
         numbers.sort_unstable();
-        let mut pool = Vec::new();
-        for number in numbers {
-            let home = self.lane_home(number);
-            if let Some(Record { owner, base, commit, pending, saved, .. }) = read_record(&home)? {
-                let lane = owner.as_ref().map(|owner| self.lane(number, owner, &base));
-                let work = self.lane_work(number).dir;
-                let pending = pending.is_some();
-                pool.push(Pooled { number, work, lane, base, commit, pending, saved });
-            }
-        }
-        Ok(pool)
+        Ok(numbers)
     }
 
-    /// All lanes of the pool, each looked at.
-    pub fn lanes(&self) -> Result<Vec<LaneState>, RepoError> {
-        let look = |pooled: Pooled| -> Result<LaneState, RepoError> {
-            let Pooled { number, work, lane, base, commit, pending, saved } = pooled;
-            let dirty = !pending && self.lane_work(number).is_dirty()?;
-            let owner = lane.map(|lane| (lane.run, lane.unit));
-            let bytes = bytes_below(&self.lane_home(number));
-            Ok(LaneState { number, work, owner, base, commit, dirty, saved, bytes })
+    /// A lane of the pool as its record has it, if there is such a lane.
+    pub fn pooled(&self, number: u32) -> Result<Option<Pooled>, RepoError> {
+        let record = read_record(&self.lane_home(number))?;
+        Ok(record.map(|Record { owner, base, commit, pending, saved, .. }| {
+            let lane = owner.as_ref().map(|owner| self.lane(number, owner, &base));
+            let work = self.lane_work(number).dir;
+            let pending = pending.is_some();
+            Pooled { number, work, lane, base, commit, pending, saved }
+        }))
+    }
+
+    /// All lanes of the pool, each looked at. One that cannot be is no reason to say nothing of the others.
+    pub fn lanes(&self) -> Result<Vec<Result<LaneState, Unseen>>, RepoError> {
+        Ok(self.numbers()?.into_iter().filter_map(|number| self.looked_at(number)).collect())
+    }
+
+    /// A lane of the pool, looked at, if there is such a lane.
+    pub fn looked_at(&self, number: u32) -> Option<Result<LaneState, Unseen>> {
+        let pooled = match self.pooled(number) {
+            Ok(pooled) => pooled?,
+            Err(why) => {
+                let work = self.lane_work(number).dir;
+                return Some(Err(Unseen { number, work, owner: None, why }));
+            }
         };
-        self.pool()?.into_iter().map(look).collect()
+        let Pooled { number, work, lane, base, commit, pending, saved } = pooled;
+        let owner = lane.map(|lane| (lane.run, lane.unit));
+        let dirty = match pending {
+            true => Ok(false),
+            false => self.lane_work(number).is_dirty(),
+        };
+        Some(match dirty {
+            Ok(dirty) => {
+                let bytes = bytes_below(&self.lane_home(number));
+                Ok(LaneState { number, work, owner, base, commit, dirty, saved, bytes })
+            }
+            Err(why) => Err(Unseen { number, work, owner, why }),
+        })
     }
 }
 

@@ -57,7 +57,7 @@ pub use self::{
     error::RepoError,
     git::{Call, Failure, Git, GitError, Host, Output, Run},
     land::{Land, Landing, Request, Target},
-    lane::{Lane, LaneState, Pooled, Saved},
+    lane::{Lane, LaneState, Pooled, Saved, Unseen},
     merge::{Conflicted, Rebuilt},
     mirror::Heads,
     name::{Branch, NotABranch},

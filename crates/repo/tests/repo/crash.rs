@@ -141,6 +141,7 @@ mod slow {
         let status = scratch.git(&["status", "--porcelain"]);
         let mut files: BTreeMap<_, _> = files.map(|(path, (_, bytes))| (path, bytes)).collect();
         for lane in store.lanes().expect("it worked") {
+            let lane = lane.expect("it can be looked at");
             let text = fs::read(lane.work.join("readme.md")).unwrap_or_default();
             files.insert(format!("lane {} {:?}", lane.number, lane.owner).into(), text);
         }

@@ -110,13 +110,13 @@ fn a_released_lane_keeps_its_files_until_they_are_kept_under_a_ref() {
     let saved = store.release(&lane, WHEN).unwrap().unwrap();
     assert!(saved.name.starts_with("refs/windlass/run/u1/saved/"), "{}", saved.name);
     assert_eq!(read(&lane.work, "readme.md"), "mine\n");
-    let [state] = &store.lanes().unwrap()[..] else { panic!("one lane") };
+    let [Ok(state)] = &store.lanes().unwrap()[..] else { panic!("one lane") };
     assert_eq!((state.number, &state.owner, state.dirty), (7, &None, false));
     assert_eq!(state.saved.as_ref(), Some(&saved.name));
     assert!(state.bytes > 0);
     // A person edits there after all.
     write(&lane.work, "readme.md", "by hand\n");
-    assert!(store.lanes().unwrap()[0].dirty);
+    assert!(store.looked_at(7).unwrap().unwrap().dirty);
     store.ensure_lane(7, &lane.base, "run", "u2", WHEN).unwrap();
     assert_eq!(lost_readme(&scratch), "by hand\n");
     // What holds nothing new needs no saving.
@@ -134,6 +134,26 @@ fn a_lane_whose_record_is_gone_or_broken_loses_nothing() {
     fs::remove_file(&record).unwrap();
     store.ensure_lane(1, &lane.base, "run", "u1", WHEN).unwrap();
     assert_eq!(lost_readme(&scratch), "mine\n");
+}
+
+#[test]
+fn a_lane_that_cannot_be_looked_at_does_not_hide_the_others() {
+    let (scratch, store, _) = with_edit("readme.md", "mine\n");
+    for number in [2, 3] {
+        edited(&store, number, &format!("u{number}"), "readme.md", "mine\n");
+    }
+    fs::write(scratch.dir.join("state/lanes/1/record.json"), "{").unwrap();
+    fs::write(scratch.dir.join("state/lanes/2/index"), "no index").unwrap();
+    let [Err(first), Err(second), Ok(third)] = &store.lanes().unwrap()[..] else {
+        panic!("three lanes, one of them as it should be")
+    };
+    assert_eq!((first.number, &first.owner), (1, &None));
+    assert!(matches!(first.why, RepoError::BadRecord { .. }), "{}", first.why);
+    let owner = Some(("run".to_owned(), "u2".to_owned()));
+    assert_eq!((second.number, &second.owner), (2, &owner));
+    assert!(third.number == 3 && third.dirty);
+    assert!(store.pool().is_err(), "whoever goes by what lanes there are must know all of them");
+    assert!(store.looked_at(7).is_none());
 }
 
 #[test]
@@ -166,7 +186,7 @@ fn extra_files_are_copied_and_never_enter_a_commit() {
     let files = scratch.files_of(&snapshot.commit);
     assert_eq!(files, ".gitignore\nreadme.md\nsrc/lib.rs\n");
     // An extra that changed is no reason to call the lane dirty.
-    assert!(!store.lanes().unwrap()[0].dirty);
+    assert!(!store.looked_at(1).unwrap().unwrap().dirty);
     let patch = "diff --git a/.env b/.env\nnew file mode 100644\n--- /dev/null\n+++ b/.env\n@@ -0,0 +1 @@\n+X=1\n";
     let patched = store.apply_patch(&lane, patch.as_bytes(), WHEN).unwrap();
     assert!(matches!(patched, windlass_repo::Patched::Rejected { .. }), "{patched:?}");

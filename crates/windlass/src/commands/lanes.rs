@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use windlass_engine::isolation::{Isolation, Sight, Stay, Workspace, make_quarters, remove};
 use windlass_process::sandbox::{Access, Holds, Level, Place};
 use windlass_process::{Env, Spawner, View, which};
-use windlass_repo::{LaneState, Pooled, Settings, Store};
+use windlass_repo::{LaneState, Pooled, Settings, Store, Unseen};
 
 use crate::base;
 use crate::error::Error;
@@ -210,12 +210,12 @@ fn no_lane(lane: u32) -> Error {
 }
 
 fn pooled(store: &Store, lane: u32) -> Result<Pooled, Error> {
-    store.pool()?.into_iter().find(|own| own.number == lane).ok_or_else(|| no_lane(lane))
+    store.pooled(lane)?.ok_or_else(|| no_lane(lane))
 }
 
 fn show(store: &Store, lane: u32, as_json: bool, out: &mut Output) -> Result<Exit, Error> {
-    let found = store.lanes()?.into_iter().find(|state| state.number == lane);
-    let found = found.ok_or_else(|| no_lane(lane))?;
+    let found = store.looked_at(lane).ok_or_else(|| no_lane(lane))?;
+    let found = found.map_err(|unseen| unseen.why)?;
     let changes = store.changes(&found.base, &found.commit)?;
     let files: Vec<String> =
         changes.iter().map(|change| change.path.display().to_string()).collect();
@@ -226,7 +226,7 @@ fn show(store: &Store, lane: u32, as_json: bool, out: &mut Output) -> Result<Exi
         out.json(&shown)?;
         return Ok(Exit::Done);
     }
-    list(std::slice::from_ref(&found), false, out)?;
+    line(&found, out)?;
     out.line(&format!("   stands on {}, held {} when looked at last", found.base, found.commit))?;
     if let Some(saved) = &found.saved {
         out.line(&format!("   edits were set aside under {}", clean(saved)))?;
@@ -250,8 +250,27 @@ fn described(lane: &LaneState) -> Value {
     })
 }
 
-fn list(lanes: &[LaneState], as_json: bool, out: &mut Output) -> Result<Exit, Error> {
+/// The same of a lane that could not be looked at: what is known, and what is wrong with it.
+fn described_unseen(lane: &Unseen) -> Value {
+    json!({
+        "lane": lane.number,
+        "path": lane.work,
+        "run": lane.owner.as_ref().map(|(run, _)| run),
+        "unit": lane.owner.as_ref().map(|(_, unit)| unit),
+        "wrong": lane.why.to_string(),
+    })
+}
+
+fn list(
+    lanes: &[Result<LaneState, Unseen>],
+    as_json: bool,
+    out: &mut Output,
+) -> Result<Exit, Error> {
     if as_json {
+        let described = |lane: &Result<_, _>| match lane {
+            Ok(lane) => described(lane),
+            Err(unseen) => described_unseen(unseen),
+        };
         let lanes: Vec<Value> = lanes.iter().map(described).collect();
         out.json(&json!({ "lanes": lanes }))?;
         return Ok(Exit::Done);
@@ -260,13 +279,28 @@ fn list(lanes: &[LaneState], as_json: bool, out: &mut Output) -> Result<Exit, Er
         out.line("there are no lanes")?;
     }
     for lane in lanes {
-        let owner = match &lane.owner {
-            Some((run, unit)) => format!("{} · {}", clean(run), clean(unit)),
-            None => "free".to_owned(),
-        };
-        let dirty = if lane.dirty { ", not on record yet" } else { "" };
-        out.line(&format!("{}  {owner}{dirty}", lane.number))?;
-        out.line(&format!("   {}", lane.work.display()))?;
+        match lane {
+            Ok(lane) => line(lane, out)?,
+            Err(unseen) => {
+                let owner = unseen.owner.iter().map(|it| format!("{}, ", owner(it)));
+                let owner: String = owner.collect();
+                out.line(&format!("{}  {owner}cannot be looked at", unseen.number))?;
+                out.line(&format!("   {}", unseen.work.display()))?;
+                out.line(&format!("   {}", clean(&unseen.why.to_string())))?;
+            }
+        }
     }
     Ok(Exit::Done)
+}
+
+fn line(lane: &LaneState, out: &mut Output) -> Result<(), Error> {
+    let owner = lane.owner.as_ref().map_or_else(|| "free".to_owned(), owner);
+    let dirty = if lane.dirty { ", not on record yet" } else { "" };
+    out.line(&format!("{}  {owner}{dirty}", lane.number))?;
+    out.line(&format!("   {}", lane.work.display()))?;
+    Ok(())
+}
+
+fn owner((run, unit): &(String, String)) -> String {
+    format!("{} · {}", clean(run), clean(unit))
 }

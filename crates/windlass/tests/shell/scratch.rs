@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
@@ -14,7 +15,12 @@ use crate::bubblewrap::with_bubblewrap;
 /// A repository with a commit on `main`, ready to run `flow.toml`.
 pub struct Scratch {
     dir: TempDir,
+    /// Who works there, if that is somebody else than who runs the tests.
+    user: Option<u32>,
 }
+
+/// A user without powers, on every machine.
+const NOBODY: u32 = 65534;
 
 /// Who does what, unless a test says otherwise: both tasks are done at the first attempt.
 pub const SCRIPT: &str = r#"
@@ -50,7 +56,7 @@ impl Scratch {
 
     /// With these files besides, or instead of, the usual ones.
     pub fn with(files: &[(&str, &str)]) -> Self {
-        let scratch = Scratch { dir: tempfile::tempdir().unwrap() };
+        let scratch = Scratch { dir: tempfile::tempdir().unwrap(), user: None };
         let repo = scratch.repo();
         fs::create_dir(&repo).unwrap();
         scratch.git(&["init", "-q", "-b", "main"]);
@@ -78,6 +84,35 @@ impl Scratch {
         scratch
     }
 
+    /// The same, and whoever works there has no powers: nobody, if root runs the tests. Everything that they need lies
+    /// where they get to.
+    pub fn without_powers(files: &[(&str, &str)]) -> Self {
+        let mut scratch = Scratch::with(files);
+        fs::create_dir(scratch.path("bin")).unwrap();
+        let bwrap = std::env::split_paths(&with_bubblewrap())
+            .find(|dir| dir.join("bwrap").is_file())
+            .unwrap();
+        fs::copy(bwrap.join("bwrap"), scratch.path("bin/bwrap")).unwrap();
+        fs::copy(env!("CARGO_BIN_EXE_windlass"), scratch.path("bin/windlass")).unwrap();
+        if nix::unistd::geteuid().is_root() {
+            scratch.user = Some(NOBODY);
+            let all = scratch.dir.path();
+            let given = Command::new("chown").args(["-R", "65534:65534"]).arg(all).status();
+            assert!(given.unwrap().success());
+        }
+        scratch
+    }
+
+    /// A program, started by whoever works here.
+    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.repo());
+        if let Some(user) = self.user {
+            command.uid(user).gid(user).env("HOME", self.dir.path());
+        }
+        command
+    }
+
     pub fn repo(&self) -> PathBuf {
         self.dir.path().join("repo")
     }
@@ -87,7 +122,7 @@ impl Scratch {
     }
 
     pub fn git(&self, args: &[&str]) -> String {
-        let output = Command::new("git").args(args).current_dir(self.repo()).output().unwrap();
+        let output = self.command("git").args(args).output().unwrap();
         assert!(
             output.status.success(),
             "git {args:?}: {}",
@@ -96,14 +131,26 @@ impl Scratch {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
+    /// Runs a line of shell, as whoever works here.
+    pub fn sh(&self, line: &str) {
+        assert!(self.command("sh").args(["-c", line]).status().unwrap().success(), "{line}");
+    }
+
     pub fn windlass(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+        let copy = self.path("bin");
+        let (program, path) = match copy.exists() {
+            true => {
+                let path = format!("{}:/usr/local/bin:/usr/bin:/bin", copy.display());
+                (copy.join("windlass"), path.into())
+            }
+            false => (env!("CARGO_BIN_EXE_windlass").into(), with_bubblewrap()),
+        };
+        let mut command = self.command(program);
         command
             .args(args)
-            .current_dir(self.repo())
             .env("WINDLASS_STATE_DIR", self.path("state"))
             .env("USER", "ada")
-            .env("PATH", with_bubblewrap())
+            .env("PATH", path)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
