@@ -8,7 +8,7 @@
 
 use std::{
     fs,
-    io::Read as _,
+    io::{self, Read as _},
     os::unix::fs::{MetadataExt, OpenOptionsExt as _},
     path::Path,
 };
@@ -21,6 +21,7 @@ use crate::{
     oid::Oid,
     person::Person,
     provenance,
+    reopen::reopen,
     store::{Skeleton, Store, alternates, core_config},
     work::Work,
 };
@@ -65,7 +66,7 @@ impl Store {
         }
         if let Ok(meta) = old.symlink_metadata() {
             // What a symbolic link points to is left alone.
-            let gone = if meta.is_dir() { fs::remove_dir_all(&old) } else { fs::remove_file(&old) };
+            let gone = if meta.is_dir() { remove_closed(&old) } else { fs::remove_file(&old) };
             gone.doing("removed", &old)?;
         }
         let beside = work.dir.with_file_name("dotgit.new");
@@ -146,6 +147,14 @@ impl Store {
             && !is_there("commondir")
             && provenance::agent_head(&dot_git).is_some_and(|head| there.contains(&head))
     }
+}
+
+/// Removes a directory, also one that nobody may look into.
+fn remove_closed(dir: &Path) -> io::Result<()> {
+    fs::remove_dir_all(dir).or_else(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied if !reopen(dir).is_empty() => fs::remove_dir_all(dir),
+        _ => Err(error),
+    })
 }
 
 /// Whether a plain file holds exactly this. Somebody else may have put a pipe there, on which one would wait for ever, or a

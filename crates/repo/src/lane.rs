@@ -25,6 +25,7 @@ use crate::{
     name::unit_refs,
     oid::Oid,
     person::{Person, When},
+    reopen::reopen_itself,
     sight::Sight,
     store::{Commit, Seen, Store, Subject},
     work::{Clean, Recorded, Work, bytes_below},
@@ -176,7 +177,9 @@ impl Opened<'_> {
             && sight.is_older_than(looked)
         {
             let base = self.record.base.clone();
-            seen().insert(self.home.clone(), Seen { sight, base, recorded: recorded.clone() });
+            // What was reopened is told once.
+            let recorded = Recorded { reopened: Vec::new(), ..recorded.clone() };
+            seen().insert(self.home.clone(), Seen { sight, base, recorded });
         }
         Ok(recorded)
     }
@@ -197,6 +200,7 @@ impl Store {
         let owner = Owner { run: run.into(), unit: unit.into() };
         let work = self.lane_work(number);
         fs::create_dir_all(&work.dir).doing("made", &work.dir)?;
+        reopen_itself(&work.dir);
         let record = read_record(&home)?;
         if let Some(record) = record.as_ref().filter(|record| record.owner.as_ref() == Some(&owner))
         {

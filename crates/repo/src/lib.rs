@@ -40,6 +40,7 @@ mod oid;
 mod person;
 mod pins;
 mod provenance;
+mod reopen;
 mod repository;
 mod save;
 mod sight;

@@ -18,6 +18,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use crate::{
     error::{Doing, RepoError},
     oid::Oid,
+    reopen::reopen,
     store::Store,
 };
 
@@ -105,7 +106,12 @@ impl Store {
             if !self.is_known(&head)? {
                 if !ready {
                     let objects = dot_git.join("objects");
-                    fill_quarantine(&objects, quarantine).doing("filled", quarantine)?;
+                    let fill = || fill_quarantine(&objects, quarantine);
+                    let filled = fill().or_else(|error| match reopen(&dot_git).is_empty() {
+                        true => Err(error),
+                        false => fill(),
+                    });
+                    filled.doing("filled", quarantine)?;
                     ready = true;
                 }
                 if self.take_in(&head, ours, quarantine).is_err() {

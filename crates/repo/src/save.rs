@@ -30,6 +30,8 @@ pub struct Snapshot {
     pub nested: Vec<PathBuf>,
     /// What git cannot hold.
     pub left_out: Vec<LeftOut>,
+    /// Files and directories that nobody was allowed to read. We have allowed it to ourselves.
+    pub reopened: Vec<PathBuf>,
     /// What the agent committed itself, kept as provenance.
     pub agent_commits: Vec<Oid>,
 }
@@ -73,7 +75,7 @@ impl Store {
         let mut opened = self.open_lane(lane)?;
         let head = self.head_of(&opened)?;
         let agent_commits = self.provenance_of(&opened, &head)?;
-        let Recorded { subject, nested, left_out } = opened.record_now()?;
+        let Recorded { subject, nested, left_out, reopened } = opened.record_now()?;
         let changed = subject != opened.record.subject;
         if changed {
             let commit = self.commit(&Commit {
@@ -87,7 +89,7 @@ impl Store {
             self.note_held(&mut opened, &commit, &subject)?;
         }
         let commit = opened.record.commit;
-        Ok(Snapshot { commit, subject, changed, nested, left_out, agent_commits })
+        Ok(Snapshot { commit, subject, changed, nested, left_out, reopened, agent_commits })
     }
 
     /// Notes what a lane holds, now that a ref keeps it.

@@ -7,12 +7,8 @@
 use std::{
     collections::BTreeSet,
     ffi::{OsStr, OsString},
-    fs::{self, File, Permissions},
-    io,
-    os::unix::{
-        ffi::{OsStrExt, OsStringExt},
-        fs::PermissionsExt,
-    },
+    fs::{self, File},
+    os::unix::ffi::{OsStrExt, OsStringExt},
     path::{Path, PathBuf},
 };
 
@@ -20,6 +16,7 @@ use crate::{
     error::RepoError,
     git::{GitError, Place},
     oid::Oid,
+    reopen::reopen,
     store::{Store, Subject},
 };
 
@@ -36,6 +33,8 @@ pub(crate) struct Recorded {
     pub subject: Subject,
     pub nested: Vec<PathBuf>,
     pub left_out: Vec<LeftOut>,
+    /// What nobody was allowed to read, until we allowed it to ourselves.
+    pub reopened: Vec<PathBuf>,
 }
 
 /// Something in a work tree that git cannot hold.
@@ -80,8 +79,26 @@ impl Work<'_> {
     }
 
     /// Records everything that is not ignored as a tree. `base` is what it is a change of, and
-    /// `last` what was recorded the last time.
+    /// `last` what was recorded the last time. What may not be read is ours all the same: we give
+    /// ourselves the permission, and it is tried once more.
     pub fn record(&self, base: &Oid, last: Option<&Subject>) -> Result<Recorded, RepoError> {
+        match self.record_as_it_is(base, last) {
+            // Where the work tree itself is closed, git cannot even be started.
+            Err(
+                closed @ (RepoError::Unreadable { .. }
+                | RepoError::Git(GitError::NotStarted { .. })),
+            ) => {
+                let reopened = reopen(&self.dir);
+                if reopened.is_empty() {
+                    return Err(closed);
+                }
+                Ok(Recorded { reopened, ..self.record_as_it_is(base, last)? })
+            }
+            recorded => recorded,
+        }
+    }
+
+    fn record_as_it_is(&self, base: &Oid, last: Option<&Subject>) -> Result<Recorded, RepoError> {
         let mut scan = self.scan()?;
         let mut nested = BTreeSet::new();
         for _ in 0..NESTING_MAX {
@@ -115,7 +132,8 @@ impl Work<'_> {
         };
         let nested = nested.into_iter();
         let nested = nested.map(|path| as_path(path.strip_suffix(b"/").unwrap_or(&path)));
-        Ok(Recorded { subject: Subject { tree, change }, nested: nested.collect(), left_out })
+        let (subject, nested) = (Subject { tree, change }, nested.collect());
+        Ok(Recorded { subject, nested, left_out, reopened: Vec::new() })
     }
 
     /// Whether anything differs from what was recorded or put here last.
@@ -286,7 +304,7 @@ impl Work<'_> {
     fn insist(&self, put: impl Fn() -> Result<Vec<u8>, GitError>) -> Result<(), RepoError> {
         match put() {
             Err(GitError::Failed(_)) => {
-                open_directories(&self.dir);
+                reopen(&self.dir);
                 put()?;
             }
             other => drop(other?),
@@ -321,21 +339,6 @@ fn unholdable(path: &Path, symlink: bool) -> Option<&'static str> {
         Some("git takes no symbolic link for .gitmodules")
     } else {
         None
-    }
-}
-
-/// Makes all directories below one accessible, as far as they are ours.
-fn open_directories(dir: &Path) {
-    let open = |dir: &Path| -> io::Result<()> {
-        let mode = dir.symlink_metadata()?.permissions().mode();
-        fs::set_permissions(dir, Permissions::from_mode(mode | 0o700))
-    };
-    // What cannot be opened up makes git fail once more, with its reason.
-    let _ = open(dir);
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open_directories(&entry.path());
-        }
     }
 }
 

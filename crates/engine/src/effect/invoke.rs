@@ -449,7 +449,9 @@ impl<'a> Visit<'a> {
 
     /// An answer with the papers that came with it. A promise that was not kept is a failure, whatever the role says.
     fn gathered(&self, mut kept: Kept) -> Result<Kept, Trouble> {
-        let found = papers::gather(&self.lane.work, &self.places())?;
+        let places = self.places();
+        kept.remarks.extend(reopened(&self.shop.store.reopen(self.lane, &places)));
+        let found = papers::gather(&self.lane.work, &places)?;
         kept.remarks.extend(found.remarks);
         if matches!(kept.came, Came::Verdict(_)) {
             let missing = self.writes.iter().filter(|(_, path)| {
@@ -528,7 +530,23 @@ fn snapshot_remarks(snapshot: &Snapshot) -> Vec<String> {
         )
     });
     let left_out = snapshot.left_out.iter().map(|it| format!("left out: {it:?}"));
-    nested.chain(left_out).collect()
+    nested.chain(left_out).chain(reopened(&snapshot.reopened)).collect()
+}
+
+/// What it left behind in such a way that nobody could read it.
+fn reopened(paths: &[PathBuf]) -> Option<String> {
+    /// So many are named.
+    const NAMED: usize = 5;
+    let names = paths.iter().take(NAMED).map(|path| match path.as_os_str().is_empty() {
+        true => "the lane itself".to_owned(),
+        false => path.display().to_string(),
+    });
+    let names = names.collect::<Vec<_>>().join(", ");
+    let more = paths.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!paths.is_empty()).then(|| {
+        format!("it left what nobody may read, and the permission was given back: {names}{more}")
+    })
 }
 
 fn fate(finished: &Finished) -> Fate {

@@ -1,16 +1,10 @@
 //! Finding a person's repository, whatever state it is in.
 
-use std::{
-    fs,
-    os::unix::{fs::PermissionsExt, process::CommandExt},
-    path::{Path, PathBuf},
-    process::Command,
-    sync::Arc,
-};
+use std::{fs, path::Path, sync::Arc};
 
 use windlass_repo::{Branch, Git, Land, Remark, RepoError, Repository, Settings, StdRun, Store};
 
-use crate::scratch::{Scratch, WHEN, edited, landed, request};
+use crate::scratch::{Scratch, as_nobody, edited, landed, request, scratch_for_nobody, set_mode};
 
 fn find(scratch: &Scratch, path: &Path) -> Result<Repository, RepoError> {
     let repository = Repository::find(&scratch.windlass_git(), path)?;
@@ -76,57 +70,6 @@ fn a_repository_of_another_user_is_refused_with_the_command_that_trusts_it() {
     landed(store.land(&request(&store, &lane, Land::Commit)).unwrap());
 }
 
-/// Runs a test as somebody whom permissions hold for: as it is, or as nobody if this is root.
-/// Says whether the rest of the test is to run here.
-fn as_nobody(test: &str, scratch: &Scratch) -> bool {
-    if !rustix::process::getuid().is_root() {
-        return true;
-    }
-    let nobody = 65534;
-    let status = Command::new("chown")
-        .args(["-R", &format!("{nobody}:{nobody}")])
-        .arg(&scratch.dir)
-        .status()
-        .expect("it worked");
-    assert!(status.success());
-    // The build directory may be out of reach for nobody.
-    let copy = scratch.dir.join("test-binary");
-    fs::copy(std::env::current_exe().expect("it worked"), &copy).expect("it worked");
-    let output = Command::new(copy)
-        .args(["--exact", test])
-        .env("WINDLASS_TEST_SCRATCH", &scratch.dir)
-        .current_dir(&scratch.dir)
-        .gid(nobody)
-        .uid(nobody)
-        .output()
-        .expect("it worked");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned()
-        + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains("1 passed"), "{said}");
-    false
-}
-
-fn scratch_for_nobody() -> Scratch {
-    match std::env::var_os("WINDLASS_TEST_SCRATCH") {
-        Some(dir) => Scratch::at(Path::new(&dir)),
-        None => Scratch::below(&reachable()),
-    }
-}
-
-/// Where temporary directories go, or, if only their owner gets there, where everybody's go.
-fn reachable() -> PathBuf {
-    let everybody_passes =
-        |dir: &Path| fs::metadata(dir).is_ok_and(|found| found.permissions().mode() & 0o001 != 0);
-    [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()]
-        .into_iter()
-        .find(|dir| dir.ancestors().all(everybody_passes))
-        .expect("a directory for temporary files that everybody gets to")
-}
-
-fn set_mode(path: &Path, mode: u32) {
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it worked");
-}
-
 #[test]
 fn a_directory_that_cannot_be_written_is_told_before_anything_lands() {
     let scratch = scratch_for_nobody();
@@ -144,37 +87,6 @@ fn a_directory_that_cannot_be_written_is_told_before_anything_lands() {
     assert!(matches!(error, RepoError::ReadOnly { .. }), "{error}");
     set_mode(&common, 0o755);
     landed(store.land(&request).unwrap());
-}
-
-#[test]
-fn what_cannot_be_read_makes_no_snapshot_that_lacks_it() {
-    let scratch = scratch_for_nobody();
-    if !as_nobody("find::what_cannot_be_read_makes_no_snapshot_that_lacks_it", &scratch) {
-        return;
-    }
-    let store = scratch.store();
-    let lane = edited(&store, 1, "u1", "secret", "x");
-    let secret = lane.work.join("secret");
-    set_mode(&secret, 0o000);
-    let error = store.snapshot(&lane, "unreadable", WHEN).unwrap_err();
-    assert!(matches!(error, RepoError::Unreadable { .. }), "{error}");
-    assert!(error.to_string().contains("secret"), "{error}");
-    fs::remove_file(&secret).unwrap();
-    let closed = lane.work.join("closed");
-    fs::create_dir(&closed).unwrap();
-    fs::write(closed.join("x"), "x").unwrap();
-    set_mode(&closed, 0o000);
-    let error = store.snapshot(&lane, "unreadable", WHEN).unwrap_err();
-    assert!(matches!(error, RepoError::Unreadable { .. }), "{error}");
-    // Nor is such a lane given to another unit, or taken back: nothing goes that is not kept.
-    assert!(store.ensure_lane(1, &lane.base, "run", "other", WHEN).is_err());
-    assert!(store.rewind(&lane, &lane.base, WHEN).is_err());
-    assert!(store.release(&lane, WHEN).is_err());
-    set_mode(&closed, 0o500);
-    assert!(closed.join("x").exists());
-    // A directory that may only not be written keeps no lane from being put right.
-    store.rewind(&lane, &lane.base, WHEN).unwrap();
-    assert!(!closed.exists());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod canary;
 mod checkouts;
 mod clean;
+mod closed;
 mod crash;
 mod find;
 mod interrupted;

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs,
-    os::unix::{ffi::OsStrExt, fs::PermissionsExt},
+    os::unix::{ffi::OsStrExt, fs::PermissionsExt, process::CommandExt},
     path::{Path, PathBuf},
     process::Command,
     sync::Arc,
@@ -220,4 +220,55 @@ pub fn landed(landing: Landing) -> Oid {
         Landing::Landed { commit, already: false } => commit,
         other => panic!("{other:?}"),
     }
+}
+
+/// Runs a test as somebody whom permissions hold for: as it is, or as nobody if this is root.
+/// Says whether the rest of the test is to run here.
+pub fn as_nobody(test: &str, scratch: &Scratch) -> bool {
+    if !rustix::process::getuid().is_root() {
+        return true;
+    }
+    let nobody = 65534;
+    let status = Command::new("chown")
+        .args(["-R", &format!("{nobody}:{nobody}")])
+        .arg(&scratch.dir)
+        .status()
+        .expect("it worked");
+    assert!(status.success());
+    // The build directory may be out of reach for nobody.
+    let copy = scratch.dir.join("test-binary");
+    fs::copy(std::env::current_exe().expect("it worked"), &copy).expect("it worked");
+    let output = Command::new(copy)
+        .args(["--exact", test])
+        .env("WINDLASS_TEST_SCRATCH", &scratch.dir)
+        .current_dir(&scratch.dir)
+        .gid(nobody)
+        .uid(nobody)
+        .output()
+        .expect("it worked");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    false
+}
+
+pub fn scratch_for_nobody() -> Scratch {
+    match std::env::var_os("WINDLASS_TEST_SCRATCH") {
+        Some(dir) => Scratch::at(Path::new(&dir)),
+        None => Scratch::below(&reachable()),
+    }
+}
+
+/// Where temporary directories go, or, if only their owner gets there, where everybody's go.
+fn reachable() -> PathBuf {
+    let everybody_passes =
+        |dir: &Path| fs::metadata(dir).is_ok_and(|found| found.permissions().mode() & 0o001 != 0);
+    [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()]
+        .into_iter()
+        .find(|dir| dir.ancestors().all(everybody_passes))
+        .expect("a directory for temporary files that everybody gets to")
+}
+
+pub fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it worked");
 }

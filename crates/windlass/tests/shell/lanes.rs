@@ -4,7 +4,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, ended};
 
 /// Both tasks end at a question, each in its lane.
 const TASKS: &str =
@@ -50,4 +50,33 @@ fn a_lane_that_nobody_may_read_does_not_hide_the_others() {
     let shown = scratch.windlass(&["lanes", "show", &number]).output().unwrap();
     assert_eq!(shown.status.code(), Some(0));
     scratch.sh(&format!("chmod 700 '{closed}/closed'"));
+}
+
+/// It closes what it made, a part of its repository and in the end the lane itself.
+const CLOSES: &str =
+    "if [ \"$WINDLASS_ROLE\" = reviewer ]; then echo '{\"verdict\":\"clear\"}'; exit; fi
+mkdir -p closed/deep; echo mine > closed/deep/file; echo hello > hello.txt
+chmod 000 closed/deep closed hello.txt .git/refs .; echo '{\"verdict\":\"done\"}'";
+
+#[test]
+fn what_an_agent_has_closed_to_everybody_lands_with_the_rest() {
+    let config = format!(
+        "[agents.mine]\nkind = 'command'\ncommand = ['sh', '-c', '''{CLOSES}''']\ncost = 'none'\n\
+         [roles]\ndefault = 'mine'\n[checks]\ntest = 'sh test.sh'\n"
+    );
+    let tasks = "[[task]]\nid = 'hello'\ncareful = false\n";
+    let scratch = Scratch::without_powers(&[("windlass.toml", &config), ("tasks.toml", tasks)]);
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(scratch.git(&["show", "main:closed/deep/file"]), "mine");
+    let answers = scratch.notes("answered");
+    let remarks: Vec<&str> = answers
+        .iter()
+        .filter_map(|answer| answer["remarks"].as_array())
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let told: Vec<&&str> = remarks.iter().filter(|it| it.contains("was given back")).collect();
+    assert_eq!(told.len(), 1, "{remarks:?}");
+    assert!(told[0].contains("closed/deep"), "{told:?}");
 }

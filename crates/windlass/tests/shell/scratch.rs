@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
@@ -56,7 +57,11 @@ impl Scratch {
 
     /// With these files besides, or instead of, the usual ones.
     pub fn with(files: &[(&str, &str)]) -> Self {
-        let scratch = Scratch { dir: tempfile::tempdir().unwrap(), user: None };
+        Scratch::at(tempfile::tempdir().unwrap(), files)
+    }
+
+    fn at(dir: TempDir, files: &[(&str, &str)]) -> Self {
+        let scratch = Scratch { dir, user: None };
         let repo = scratch.repo();
         fs::create_dir(&repo).unwrap();
         scratch.git(&["init", "-q", "-b", "main"]);
@@ -87,7 +92,7 @@ impl Scratch {
     /// The same, and whoever works there has no powers: nobody, if root runs the tests. Everything that they need lies
     /// where they get to.
     pub fn without_powers(files: &[(&str, &str)]) -> Self {
-        let mut scratch = Scratch::with(files);
+        let mut scratch = Scratch::at(tempfile::tempdir_in(reachable()).unwrap(), files);
         fs::create_dir(scratch.path("bin")).unwrap();
         let bwrap = std::env::split_paths(&with_bubblewrap())
             .find(|dir| dir.join("bwrap").is_file())
@@ -207,6 +212,16 @@ impl Scratch {
         }
         found
     }
+}
+
+/// Where temporary directories go, or, if only their owner gets there, where everybody's go.
+fn reachable() -> PathBuf {
+    let everybody_passes =
+        |dir: &Path| fs::metadata(dir).is_ok_and(|found| found.permissions().mode() & 0o001 != 0);
+    [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()]
+        .into_iter()
+        .find(|dir| dir.ancestors().all(everybody_passes))
+        .expect("a directory for temporary files that everybody gets to")
 }
 
 /// A run under way.
