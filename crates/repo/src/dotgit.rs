@@ -134,6 +134,13 @@ impl Store {
     /// Whether a `.git` is still one that an agent can work with: as we made it, and on a commit
     /// that is there.
     pub(crate) fn dot_git_is_sound(&self, dir: &Path, person: &Person, there: &[Oid]) -> bool {
+        self.dot_git_is_settled(dir, person)
+            && provenance::agent_head(&dir.join(".git")).is_some_and(|head| there.contains(&head))
+    }
+
+    /// Whether all that decides what git does there is as we made it: its settings, and whose
+    /// objects it borrows.
+    pub(crate) fn dot_git_is_settled(&self, dir: &Path, person: &Person) -> bool {
         let dot_git = dir.join(".git");
         let is_dir = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
         let holds = |path: &str, bytes: &[u8]| is_exactly(&dot_git.join(path), bytes);
@@ -145,7 +152,6 @@ impl Store {
             && holds("objects/info/alternates", &alternates(&[&self.mirror_objects()]))
             && !is_there("config.worktree")
             && !is_there("commondir")
-            && provenance::agent_head(&dot_git).is_some_and(|head| there.contains(&head))
     }
 }
 

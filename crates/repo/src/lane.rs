@@ -364,6 +364,19 @@ impl Store {
         })
     }
 
+    /// The same for a lane of the pool, whoever has it: what was begun there is finished, and its
+    /// `.git` works again. Only for whoever holds the repository.
+    pub fn mend_lane(&self, number: u32) -> Result<(), RepoError> {
+        let Some(record) = read_record(&self.lane_home(number))? else { return Ok(()) };
+        reopen_itself(&self.lane_work(number).dir);
+        self.mend(&mut self.opened(number, record)?)
+    }
+
+    /// Whether the settings of a lane's `.git` are as we made them. Changes nothing.
+    pub fn lane_is_settled(&self, number: u32) -> bool {
+        self.dot_git_is_settled(&self.lane_work(number).dir, self.lane_person())
+    }
+
     /// The unit's last commit: its base, if there is none.
     pub(crate) fn head_of(&self, opened: &Opened<'_>) -> Result<Oid, RepoError> {
         let head = self.ref_at(&format!("{}/head", opened.refs))?;

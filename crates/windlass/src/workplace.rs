@@ -58,11 +58,15 @@ impl Workplace {
 
     /// Takes the lock alone.
     pub fn lock(&self, what: &str) -> Result<Lock, Error> {
+        self.lock_unless_held(what)?.map_err(|held| Error::held(held.to_string()))
+    }
+
+    /// The same; that somebody else has it is an answer.
+    pub fn lock_unless_held(&self, what: &str) -> Result<Result<Lock, TakeError>, Error> {
         let dir = state_dir()?.make_repo_dir(&self.known)?;
         match Lock::take(&dir, Holder::this_process(what, wall_ms())) {
-            Ok(lock) => Ok(lock),
-            Err(held @ TakeError::Held(_)) => Err(Error::held(held.to_string())),
             Err(TakeError::Failed(error)) => Err(error.into()),
+            taken => Ok(taken),
         }
     }
 

@@ -94,7 +94,11 @@ pub fn run(command: &LanesCommand, out: &mut Output) -> Result<Exit, Error> {
             mounts(&inside.isolation, &inside.view(Path::new("QUARTERS")), *json, out)
         }
         LanesCommand::Show { lane, mounts: false, json } => show(&store, *lane, *json, out),
-        LanesCommand::Shell { lane } => Inside::of(&place, &store, *lane)?.shell(&place.dir),
+        LanesCommand::Shell { lane } => {
+            let inside = Inside::of(&place, &store, *lane)?;
+            mend(&place, &store, *lane)?;
+            inside.shell(&place.dir)
+        }
         LanesCommand::Path { lane } => {
             out.line(&pooled(&store, *lane)?.work.display().to_string())?;
             Ok(Exit::Done)
@@ -155,6 +159,21 @@ impl Inside {
         let mut command = Command::new(&words[0]);
         let source = command.args(&words[1..]).current_dir(directory).env_clear().envs(env).exec();
         Err(failed(source))
+    }
+}
+
+/// Puts a lane's `.git` right before anybody enters, as it is done for an agent. While another Windlass is at work here the
+/// lane is its own; then nobody enters one whose settings somebody has changed.
+fn mend(place: &Workplace, store: &Store, lane: u32) -> Result<(), Error> {
+    match place.lock_unless_held("windlass lanes shell")? {
+        Ok(_lock) => Ok(store.mend_lane(lane)?),
+        Err(_) if store.lane_is_settled(lane) => Ok(()),
+        Err(held) => Err(Error::held(format!(
+            "the repository of lane {lane} is not as it was made: somebody has changed its settings ({held})"
+        ))
+        .hint(format!(
+            "once that Windlass has ended, `windlass lanes shell {lane}` mends it; `windlass lanes path {lane}` says where the files are"
+        ))),
     }
 }
 

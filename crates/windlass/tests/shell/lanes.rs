@@ -1,6 +1,8 @@
 //! Lanes as an agent left them, and what a person is told of them.
 
-use std::process::Output;
+use std::fs;
+use std::io::Write as _;
+use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
@@ -79,4 +81,45 @@ fn what_an_agent_has_closed_to_everybody_lands_with_the_rest() {
     let told: Vec<&&str> = remarks.iter().filter(|it| it.contains("was given back")).collect();
     assert_eq!(told.len(), 1, "{remarks:?}");
     assert!(told[0].contains("closed/deep"), "{told:?}");
+}
+
+/// What a person's shell in a lane says to these lines.
+fn shell(scratch: &Scratch, lane: &str, lines: &str) -> Output {
+    let mut shell = scratch.windlass(&["lanes", "shell", lane]);
+    let mut shell = shell.env("SHELL", "/bin/sh").stdin(Stdio::piped()).spawn().unwrap();
+    // One that is refused does not read them.
+    let _ = shell.stdin.take().unwrap().write_all(lines.as_bytes());
+    shell.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_lane_whose_repository_somebody_broke_is_mended_before_a_person_enters() {
+    let worker = "[[answer]]\nrole = 'worker'\nunit = 'bye'\nwrite = { 'bye.txt' = 'bye' }\ndelay_ms = 600000\nsay = { verdict = 'done' }\n\
+                  [[answer]]\nrole = 'worker'\nwrite = { 'hello.txt' = 'hello' }\nsay = { verdict = 'done' }\n\
+                  [[answer]]\nsay = { verdict = 'clear' }\n";
+    let scratch = Scratch::with(&[("tasks.toml", TASKS), ("script.toml", worker)]);
+    let mut run = scratch.follow(&mut scratch.start());
+    run.until("a question", |entry| entry["event"] == "asked");
+    let lanes = lanes(&scratch);
+    let lane = lanes.iter().find(|lane| lane["unit"] == "hello").unwrap();
+    let (number, work) = (lane["lane"].to_string(), lane["path"].as_str().unwrap());
+    let look = "git status --porcelain; git rev-parse --abbrev-ref HEAD; ls ran";
+    let at_first = shell(&scratch, &number, look);
+    let config = format!("{work}/.git/config");
+    let evil = "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = touch ran\n";
+    fs::write(&config, evil).unwrap();
+    let meanwhile = shell(&scratch, &number, look);
+    run.child.kill().unwrap();
+    let _ = run.code();
+    assert_eq!(printed(at_first), "?? hello.txt\nlane\n", "as it is, it can be entered");
+    let (code, said) = ended(meanwhile);
+    assert_eq!(code, Some(6), "{said}");
+    assert!(said.contains("has changed its settings") && said.contains("lanes path"), "{said}");
+    let entered = shell(&scratch, &number, look);
+    let said = String::from_utf8_lossy(&entered.stderr).into_owned();
+    assert_eq!(printed(entered), "?? hello.txt\nlane\n", "{said}");
+    assert!(!fs::read_to_string(&config).unwrap().contains("fsmonitor"));
+    // One that is not there at all.
+    fs::remove_dir_all(format!("{work}/.git")).unwrap();
+    assert_eq!(printed(shell(&scratch, &number, look)), "?? hello.txt\nlane\n");
 }
