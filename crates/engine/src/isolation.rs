@@ -48,6 +48,20 @@ pub struct Openings {
     pub unmask: Vec<String>,
 }
 
+impl Openings {
+    /// Whether the whole machine is opened.
+    pub fn open_everything(&self) -> bool {
+        let mut all = self.read.iter().chain(&self.write);
+        all.any(|path| fs::canonicalize(path).is_ok_and(|real| real.parent().is_none()))
+    }
+
+    /// What is to be seen and is not there.
+    pub fn absent(&self) -> Vec<&Path> {
+        let all = self.read.iter().chain(&self.write);
+        all.filter(|path| !path.exists()).map(PathBuf::as_path).collect()
+    }
+}
+
 /// How much of a lane is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sight {

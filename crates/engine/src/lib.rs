@@ -10,7 +10,7 @@
 //! | which commands check a project? | `detect.rs` |
 //! | what does a workflow keep besides? | `clerk.rs`; its papers in lanes `papers.rs` |
 //! | what is never written down? | `mask.rs`; what JSON makes of it `escapes.rs` |
-//! | what do agents and checks see of the machine? | `isolation.rs`; which ports are theirs `ports.rs` |
+//! | what do agents and checks see of the machine? | `isolation.rs`; whether anybody can live there `trial.rs`; which ports are theirs `ports.rs` |
 
 pub mod books;
 pub mod clerk;
@@ -35,6 +35,7 @@ pub mod role;
 pub mod setup;
 pub mod shop;
 pub mod skill;
+pub mod trial;
 
 pub use effect::check::{COMMIT_HOOKS, hook_command};
 pub use engine::{Engine, EngineError, Left};

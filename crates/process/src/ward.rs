@@ -521,14 +521,16 @@ impl Ward {
         }
         let exit = self.ended.and_then(|_| exit_of(&self.leader)).map(|exit| self.told_by(exit));
         let (stdout, stderr) = (self.stdout.spool.finish(), self.stderr.spool.finish());
+        // What the kernel ended for want of memory has ended before anybody looked.
+        let short = self.group.as_ref().and_then(Group::exceeded);
+        let short = short.filter(|_| exit.is_some_and(|exit| exit != Ending::Exited(0)));
         let why = match &mut self.door {
             Some(door) if self.cause.is_none() => door.barred(&stderr),
             _ => None,
         };
+        let why = why.map(|why| if why.is_empty() { without_a_word(exit, short) } else { why });
         let barred = why.as_ref().map(|_| Ending::Barred);
-        // What the kernel ended for want of memory has ended before anybody looked.
-        let short = self.group.as_ref().and_then(Group::exceeded).map(Ending::Exceeded);
-        let short = short.filter(|_| exit.is_some_and(|exit| exit != Ending::Exited(0)));
+        let short = short.map(Ending::Exceeded);
         let ending = self.cause.or(barred).or(short).or(exit);
         if let Some(group) = self.group.take() {
             undertaker.take(group);
@@ -597,6 +599,18 @@ impl Door {
             None if !self.said.is_empty() => Some(text(&self.said)),
             None => Some(stderr.text().map_or_else(|error| error.to_string(), |said| text(&said))),
         }
+    }
+}
+
+/// How somebody ended who was to start a program and has said nothing at all.
+fn without_a_word(exit: Option<Ending>, short: Option<Resource>) -> String {
+    match (short, exit) {
+        (Some(Resource::Memory), _) => "there is too little memory to start anything".to_owned(),
+        (_, Some(Ending::Exited(code))) => format!("it exited with {code} and said nothing"),
+        (_, Some(Ending::Signalled(signal))) => {
+            format!("signal {signal} ended it, and it said nothing")
+        }
+        _ => "it ended and said nothing".to_owned(),
     }
 }
 

@@ -33,8 +33,8 @@ use crate::error::Error;
 use crate::suggest;
 use crate::workplace::{GRACE, Held};
 
-/// What a run is done with.
-pub struct Prepared {
+/// What a run is done with. Somebody who only looks may find that there is no isolation to be had.
+pub struct Prepared<I = Isolation> {
     pub store: Store,
     pub config: Config,
     pub target: Branch,
@@ -48,7 +48,14 @@ pub struct Prepared {
     checks: Checks,
     identity: String,
     /// What agents and checks will see of the machine.
-    pub isolation: Isolation,
+    pub isolation: I,
+}
+
+/// What is wrong, if it is, with each thing that a run can be looked over without.
+pub struct LookedOver {
+    pub prepared: Prepared<Result<Isolation, Error>>,
+    /// The first agent that is not there.
+    pub missing: Option<Error>,
 }
 
 /// Agents by name.
@@ -57,18 +64,19 @@ type Agents = BTreeMap<String, Arc<dyn Agent>>;
 impl Held {
     /// Reads the configuration of the base commit and gets everything ready that a run needs.
     pub fn prepare(&self, target: Option<&str>) -> Result<Prepared, Error> {
-        match self.looked_over(target)? {
-            (_, Some(missing)) => Err(self.explained(missing)),
-            (prepared, None) => Ok(prepared),
+        let LookedOver { prepared, missing } = self.looked_over(target)?;
+        match missing {
+            Some(missing) => Err(self.explained(missing)),
+            None => prepared.isolated().map_err(|cause| self.explained(cause)),
         }
     }
 
-    /// The same as far as it goes without the agents that are missing, and what is wrong with the first of them.
-    pub fn looked_over(&self, target: Option<&str>) -> Result<(Prepared, Option<Error>), Error> {
+    /// The same as far as it goes without the agents that are missing and without a sandbox, and what is wrong with those.
+    pub fn looked_over(&self, target: Option<&str>) -> Result<LookedOver, Error> {
         self.made_ready(target).map_err(|cause| self.explained(cause))
     }
 
-    fn made_ready(&self, target: Option<&str>) -> Result<(Prepared, Option<Error>), Error> {
+    fn made_ready(&self, target: Option<&str>) -> Result<LookedOver, Error> {
         // The configuration names the files that lanes need, so it is read with a store that knows of none.
         let looking = Store::open(self.repository.clone(), &self.dir, Settings::default())?;
         looking.recover()?;
@@ -107,8 +115,8 @@ impl Held {
         let prepared = Prepared {
             store: Store::open(self.repository.clone(), &self.dir, settings)?,
             agents,
-            isolation: isolation(&config, &self.repository, &self.dir, &self.spawner)?
-                .showing(hook.as_deref().and_then(Path::parent)),
+            isolation: isolation(&config, &self.repository, &self.dir, &self.spawner)
+                .map(|found| found.showing(hook.as_deref().and_then(Path::parent))),
             identity: format!("{name} ({})", checks.language),
             author: self.repository.identity()?,
             config,
@@ -118,7 +126,7 @@ impl Held {
             skills,
             checks,
         };
-        Ok((prepared, missing))
+        Ok(LookedOver { prepared, missing })
     }
 
     /// The agents that are there, and what is wrong with the first that is not.
@@ -180,7 +188,14 @@ pub fn isolation(
             "install bubblewrap, or say what you can do without: `[sandbox] level` in windlass.toml, or {SAID_HERE}=none"
         ))
     })?;
-    let made = Isolation::new(found, &config.sandbox.openings(), dir, repository.top());
+    let openings = config.sandbox.openings();
+    if found.level() == Level::Bubblewrap && openings.open_everything() {
+        let what =
+            "`[sandbox]` opens `/`, the whole machine, and there is no place left for a lane";
+        return Err(Error::here(what)
+            .hint("name what agents need, or do without a sandbox: `level = \"none\"`"));
+    }
+    let made = Isolation::new(found, &openings, dir, repository.top());
     made.map_err(|error| Error::here(format!("cannot write to {}", dir.display())).because(error))
 }
 
@@ -202,18 +217,26 @@ fn named<'a>(roles: &'a Roles, config: &'a Config) -> BTreeSet<&'a String> {
     by_roles.chain(config.skills.values().flatten()).collect()
 }
 
-impl Prepared {
-    /// That agents are less isolated than they could be, and why.
-    pub fn less_isolated(&self) -> Option<String> {
-        let sandbox = self.isolation.sandbox();
-        if sandbox.level() == Level::Bubblewrap {
-            return None;
-        }
-        let why: Vec<String> = sandbox.not_here().iter().map(ToString::to_string).collect();
-        let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) };
-        Some(format!("isolation: {}{why}", self.isolation.in_words()))
+impl Prepared<Result<Isolation, Error>> {
+    /// The same, if there is isolation.
+    fn isolated(self) -> Result<Prepared, Error> {
+        Ok(Prepared {
+            isolation: self.isolation?,
+            store: self.store,
+            config: self.config,
+            target: self.target,
+            base: self.base,
+            author: self.author,
+            agents: self.agents,
+            roles: self.roles,
+            skills: self.skills,
+            checks: self.checks,
+            identity: self.identity,
+        })
     }
+}
 
+impl<I> Prepared<I> {
     /// Skills that somebody names and nobody has.
     pub fn absent_skills(&self) -> Vec<&str> {
         let named = named(&self.roles, &self.config);
@@ -226,6 +249,28 @@ impl Prepared {
         let all = self.checks.commands.iter().map(|(name, command)| format!("{name} ({command})"));
         let all: Vec<String> = all.collect();
         if all.is_empty() { "none: everything is skipped".to_owned() } else { all.join(", ") }
+    }
+
+    /// What each agent and each check may take of the machine at a level.
+    pub fn bounds(&self, level: Level) -> Bounds {
+        match level {
+            // Who wants nothing in the way gets nothing that they have not named.
+            Level::None if self.config.limits == LimitsConfig::default() => Bounds::default(),
+            _ => self.config.limits.bounds(),
+        }
+    }
+}
+
+impl Prepared {
+    /// That agents are less isolated than they could be, and why.
+    pub fn less_isolated(&self) -> Option<String> {
+        let sandbox = self.isolation.sandbox();
+        if sandbox.level() == Level::Bubblewrap {
+            return None;
+        }
+        let why: Vec<String> = sandbox.not_here().iter().map(ToString::to_string).collect();
+        let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) };
+        Some(format!("isolation: {}{why}", self.isolation.in_words()))
     }
 
     /// What somebody named and nobody will ever look at: slips of the pen in the configuration, checks that no stage
@@ -323,11 +368,7 @@ impl Prepared {
         let idle = self.config.budget.invocation.silent_minutes;
         let setup = Setup {
             mask: held.mask(&self.config),
-            bounds: match self.isolation.sandbox().level() {
-                // Who wants nothing in the way gets nothing that they have not named.
-                Level::None if self.config.limits == LimitsConfig::default() => Bounds::default(),
-                _ => self.config.limits.bounds(),
-            },
+            bounds: self.bounds(self.isolation.sandbox().level()),
             isolation: self.isolation,
             agents: self.agents,
             players: self.config.roles,

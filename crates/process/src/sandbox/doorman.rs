@@ -196,14 +196,15 @@ fn enter(orders: &Orders) -> Result<(), String> {
     }
     // Nobody looks at what a program that fell over had in memory, and it may be a lot.
     limit(Resource::Core, 0)?;
-    for (what, most) in [(Resource::Nofile, orders.files), (Resource::Fsize, orders.file)] {
-        most.map_or(Ok(()), |most| limit(what, most))?;
-    }
     if let Some(rules) = &orders.rules {
         leave_keyring();
         restrict(rules).map_err(|error| format!("Landlock: {error}"))?;
         // Root's powers reach past some of the rules, into the memory of others for one. Nothing gives them back.
         set_capabilities(None, NO_POWERS).map_err(|error| format!("powers: {error}"))?;
+    }
+    // After the rules, each of which takes an open file: they are ours, the limits are the program's.
+    for (what, most) in [(Resource::Nofile, orders.files), (Resource::Fsize, orders.file)] {
+        most.map_or(Ok(()), |most| limit(what, most))?;
     }
     say(orders, IN).and_then(|()| wait(orders)).map_err(|_| "nobody listens any more".to_owned())
 }

@@ -24,6 +24,7 @@ use std::{
     fmt,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 pub use system::System;
@@ -31,6 +32,9 @@ pub use view::{Access, Holds, Network, Place, View};
 
 use crate::{Bounds, Command, Ending, Env, Limits, RunError, Spawner, which};
 use doorman::Orders;
+
+/// How long something that hangs may take to end when it is asked to, before it is ended.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// What stands between a program and the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,13 +89,18 @@ pub struct Tools {
     pub doorman: PathBuf,
     /// Bubblewrap, if it is installed.
     pub bwrap: Option<PathBuf>,
+    /// How long something that ends at once may take, where it is tried out whether anything starts.
+    pub patience: Duration,
 }
 
 impl Tools {
+    /// Nothing that works takes so long to start, also on a busy machine.
+    pub const PATIENCE: Duration = Duration::from_secs(9);
+
     /// This very program, and what is on its `PATH`.
     pub fn here() -> std::io::Result<Tools> {
         let bwrap = which("bwrap", &Env::inherited());
-        Ok(Tools { doorman: std::env::current_exe()?, bwrap })
+        Ok(Tools { doorman: std::env::current_exe()?, bwrap, patience: Tools::PATIENCE })
     }
 }
 
@@ -193,12 +202,13 @@ impl Sandbox {
             doorman: tools.doorman.clone(),
             not_here: Vec::new(),
         };
-        // Inside of a container or another sandbox a fresh /proc may be refused. Then there is none at all: the one
-        // that is there would show everybody else's processes.
-        let first = starts(made(true), spawner);
-        match (level, first) {
-            (Level::Bubblewrap, Err(why)) => starts(made(false), spawner).map_err(|_| why),
-            (_, first) => first,
+        let starts = |made| starts(made, tools.patience, spawner);
+        match (level, starts(made(true))) {
+            // Inside of a container or another sandbox a fresh /proc may be refused. Then there is none at all: the one
+            // that is there would show everybody else's processes.
+            (Level::Bubblewrap, Err(Failure::Said(why))) => starts(made(false)).map_err(|_| why),
+            // Who hangs once hangs twice.
+            (_, first) => first.map_err(Failure::in_words),
         }
     }
 
@@ -304,8 +314,27 @@ pub(crate) struct Wrapped {
     pub(crate) has_monitor: bool,
 }
 
+/// Why nothing starts.
+enum Failure {
+    /// As somebody said.
+    Said(String),
+    /// Nothing had happened after so long.
+    Hangs(Duration),
+}
+
+impl Failure {
+    fn in_words(self) -> String {
+        match self {
+            Failure::Said(why) => why,
+            Failure::Hangs(patience) => {
+                format!("it hangs: nothing had started after {} s", patience.as_secs_f32())
+            }
+        }
+    }
+}
+
 /// Starts something that ends at once.
-fn starts(made: Made, spawner: &Spawner) -> Result<Made, String> {
+fn starts(made: Made, patience: Duration, spawner: &Spawner) -> Result<Made, Failure> {
     let sandbox = Sandbox { made: Arc::new(made) };
     let mut view = sandbox.view(&System::default());
     view.directory = "/".into();
@@ -313,15 +342,16 @@ fn starts(made: Made, spawner: &Spawner) -> Result<Made, String> {
     if sandbox.level() != Level::Bubblewrap {
         view.show(sandbox.made.doorman.clone(), Access::Read);
     }
-    let command = Command::new(doorman::NOTHING, "/")
-        .limits(Limits { wall: Some(std::time::Duration::from_secs(20)), ..Limits::default() })
-        .inside(&sandbox, view);
-    let finished = spawner.run(command).map_err(|error: RunError| error.to_string())?;
+    let limits = Limits { wall: Some(patience), grace: GRACE, ..Limits::default() };
+    let command = Command::new(doorman::NOTHING, "/").limits(limits).inside(&sandbox, view);
+    let said = Failure::Said;
+    let finished = spawner.run(command).map_err(|error: RunError| said(error.to_string()))?;
     match (finished.ending, finished.why) {
         (Ending::Exited(0), _) => {
-            Arc::into_inner(sandbox.made).ok_or_else(|| "somebody else holds it".to_owned())
+            Arc::into_inner(sandbox.made).ok_or_else(|| said("somebody else holds it".to_owned()))
         }
-        (_, Some(why)) => Err(why),
-        (ending, None) => Err(format!("{ending:?}")),
+        (Ending::TimedOut(_), _) => Err(Failure::Hangs(patience)),
+        (_, Some(why)) => Err(said(why)),
+        (ending, None) => Err(said(format!("{ending:?}"))),
     }
 }

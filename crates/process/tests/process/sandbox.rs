@@ -20,7 +20,7 @@ pub fn tools() -> Tools {
     let bwrap = windlass_process::which("bwrap", &windlass_process::Env::inherited())
         .or_else(|| of_tests.is_file().then_some(of_tests));
     assert!(bwrap.is_some(), "bubblewrap is needed: run scripts/bubblewrap, or install it");
-    Tools { doorman: stand_in(), bwrap }
+    Tools { doorman: stand_in(), bwrap, patience: Tools::PATIENCE }
 }
 
 /// The program in `tests/stand_in`, or a copy of it for somebody who does not get to where it was built.
@@ -238,7 +238,8 @@ fn a_level_that_does_not_start_is_refused_and_the_best_that_does_is_taken() {
     let refused = Sandbox::find(Wanted::Level(Level::Bubblewrap), &without, &spawner).unwrap_err();
     assert!(refused.to_string().contains("bwrap is not installed"), "{refused}");
     let broken = Tools { bwrap: Some("/bin/false".into()), ..tools() };
-    assert!(Sandbox::find(Wanted::Level(Level::Bubblewrap), &broken, &spawner).is_err());
+    let refused = Sandbox::find(Wanted::Level(Level::Bubblewrap), &broken, &spawner).unwrap_err();
+    assert_eq!(refused.to_string(), "bubblewrap: it exited with 1 and said nothing");
     for tools in [without, broken] {
         let second = Sandbox::find(Wanted::Best, &tools, &spawner).unwrap();
         assert_eq!(second.level(), Level::Landlock);
@@ -258,10 +259,24 @@ fn a_level_that_does_not_start_is_refused_and_the_best_that_does_is_taken() {
     );
     fs::write(&weak, script).unwrap();
     fs::set_permissions(&weak, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let weak = Tools { doorman: weak, bwrap: None };
+    let weak = Tools { doorman: weak, bwrap: None, ..tools() };
     assert!(Sandbox::find(Wanted::Level(Level::None), &weak, &spawner).is_ok());
     let refused = Sandbox::find(Wanted::Best, &weak, &spawner).unwrap_err();
     assert_eq!(refused.tried.len(), 2, "never none: {refused}");
+}
+
+#[test]
+fn a_tool_that_hangs_is_waited_for_once() {
+    let machine = Machine::new();
+    let (tool, tried) = (machine.path("hangs"), machine.path("tried"));
+    let script = format!("#!/bin/sh\necho once >> '{}'\nexec sleep 1000\n", tried.display());
+    fs::write(&tool, script).unwrap();
+    fs::set_permissions(&tool, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let patience = Duration::from_millis(1500);
+    let tools = Tools { bwrap: Some(tool), patience, ..tools() };
+    let refused = Sandbox::find(Wanted::Level(Level::Bubblewrap), &tools, &spawner()).unwrap_err();
+    assert_eq!(refused.to_string(), "bubblewrap: it hangs: nothing had started after 1.5 s");
+    assert_eq!(fs::read_to_string(&tried).unwrap(), "once\n");
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn run(program: &OsString, args: &[OsString]) -> Outcome {
 /// Runs a script in the best sandbox that starts, and says which that is.
 fn confined(bwrap: &Path, script: &OsString) -> Outcome {
     let spawner = Spawner::start()?;
-    let tools = Tools { doorman: std::env::current_exe()?, bwrap: Some(bwrap.to_owned()) };
+    let tools = Tools { bwrap: Some(bwrap.to_owned()), ..Tools::here()? };
     let sandbox = Sandbox::find(Wanted::Best, &tools, &spawner)?;
     println!("{sandbox}");
     let mut view = sandbox.view(&System::here());

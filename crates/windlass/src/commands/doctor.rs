@@ -5,11 +5,15 @@ use std::path::Path;
 use clap::Args;
 use serde_json::json;
 
+use windlass_engine::isolation::Isolation;
+use windlass_engine::trial;
+
 use crate::config;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::prepared::{LookedOver, Prepared};
 use crate::render::{Output, clean};
-use crate::workplace::Workplace;
+use crate::workplace::{Held, Workplace};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -32,13 +36,15 @@ struct Finding {
 
 impl Finding {
     fn of(what: &'static str, state: Result<String, Error>) -> Self {
-        Finding {
-            what,
-            state: state.map_err(|error| {
-                let next = error.next_step().map(str::to_owned);
-                (error.to_string(), next)
-            }),
+        match state {
+            Ok(there) => Finding { what, state: Ok(there) },
+            Err(error) => Finding::wrong(what, &error),
         }
+    }
+
+    fn wrong(what: &'static str, error: &Error) -> Self {
+        let next = error.next_step().map(str::to_owned);
+        Finding { what, state: Err((error.to_string(), next)) }
     }
 }
 
@@ -107,36 +113,62 @@ fn look() -> Vec<Finding> {
     };
     findings.push(Finding::of("state", Ok(dir)));
     match held.looked_over(None) {
-        Ok((prepared, missing)) => {
-            let agents: Vec<&str> = prepared.config.agents.keys().map(String::as_str).collect();
-            let found = match missing {
-                Some(missing) => Err(missing),
-                None if agents.is_empty() => Err(Error::no_player("default")),
-                None => Ok(agents.join(", ")),
-            };
-            findings.push(Finding::of("agents", found));
-            let not_committed =
-                Error::usage("windlass.toml is not what the branch's last commit has")
-                    .hint("commit it: only then does it count");
-            let file = held.repository.top().join(config::FILE);
-            if let Ok(text) = std::fs::read_to_string(file)
-                && config::Config::parse(&text).ok().as_ref() != Some(&prepared.config)
-            {
-                findings.push(Finding::of("windlass.toml", Err(not_committed)));
-            }
-            let less = prepared.isolation.sandbox().not_here().iter();
-            let less: String = less.map(|level| format!(" ({level})")).collect();
-            let reached = format!("{}{less}", prepared.isolation.in_words());
-            findings.push(Finding::of("isolation", Ok(reached)));
-            findings.push(Finding::of("checks", Ok(prepared.checks())));
-            let absent = prepared.absent_skills();
-            if !absent.is_empty() {
-                let absent = format!("not here, and passed over: {}", absent.join(", "));
-                findings.push(Finding::of("skills", Ok(absent)));
-            }
-            findings.push(Finding::of("lands on", Ok(prepared.target.to_string())));
-        }
+        Ok(looked_over) => look_over(&held, &looked_over, &mut findings),
         Err(error) => findings.push(Finding::of("windlass.toml", Err(error))),
     }
     findings
+}
+
+/// What a run would be done with.
+fn look_over(held: &Held, looked_over: &LookedOver, findings: &mut Vec<Finding>) {
+    let LookedOver { prepared, missing } = looked_over;
+    let agents: Vec<&str> = prepared.config.agents.keys().map(String::as_str).collect();
+    findings.push(match missing {
+        Some(missing) => Finding::wrong("agents", missing),
+        None if agents.is_empty() => Finding::wrong("agents", &Error::no_player("default")),
+        None => Finding::of("agents", Ok(agents.join(", "))),
+    });
+    let file = held.repository.top().join(config::FILE);
+    if let Ok(text) = std::fs::read_to_string(file)
+        && config::Config::parse(&text).ok().as_ref() != Some(&prepared.config)
+    {
+        let not_committed = Error::usage("windlass.toml is not what the branch's last commit has")
+            .hint("commit it: only then does it count");
+        findings.push(Finding::of("windlass.toml", Err(not_committed)));
+    }
+    match &prepared.isolation {
+        Ok(isolation) => {
+            let less = isolation.sandbox().not_here().iter();
+            let less: String = less.map(|level| format!(" ({level})")).collect();
+            findings.push(Finding::of("isolation", Ok(format!("{}{less}", isolation.in_words()))));
+            findings.push(Finding::of("sandbox", lives(held, prepared, isolation)));
+        }
+        Err(error) => findings.push(Finding::wrong("sandbox", error)),
+    }
+    findings.push(Finding::of("checks", Ok(prepared.checks())));
+    let absent = prepared.absent_skills();
+    if !absent.is_empty() {
+        let absent = format!("not here, and passed over: {}", absent.join(", "));
+        findings.push(Finding::of("skills", Ok(absent)));
+    }
+    findings.push(Finding::of("lands on", Ok(prepared.target.to_string())));
+}
+
+/// Whether anybody can live in what an agent would be given, with the files and the limits that the person has named.
+fn lives<I>(held: &Held, prepared: &Prepared<I>, isolation: &Isolation) -> Result<String, Error> {
+    let openings = prepared.config.sandbox.openings();
+    if let Some(path) = openings.absent().first() {
+        let what = format!("`[sandbox]` opens {}, which is not there", path.display());
+        return Err(Error::here(what).hint(
+            "make it, or take it out of `read` or `write` in windlass.toml, and commit that",
+        ));
+    }
+    let bounds = prepared.bounds(isolation.sandbox().level());
+    let (dir, objects) = (held.dir.join("quarters/trial"), prepared.store.mirror_objects());
+    trial::try_out(isolation, &bounds, &held.spawner, &dir, &objects)
+        .map(|()| "a program starts there, within its limits".to_owned())
+        .map_err(|why| {
+            Error::here(format!("what an agent would be given, nothing starts in: {why}"))
+                .hint("look at `[sandbox]` and `[limits]` in windlass.toml")
+        })
 }

@@ -10,6 +10,7 @@ mod bad_input;
 mod bubblewrap;
 mod crashes;
 mod limits;
+mod doctor;
 mod lanes;
 mod pilot;
 mod runs;

@@ -1,0 +1,97 @@
+//! What the doctor says of the sandbox.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use crate::scratch::Scratch;
+
+const AGENT: &str =
+    "[agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\n[roles]\ndefault = 'acted'\n";
+
+/// What the doctor says of the sandbox with this in the configuration, and whether it is well.
+fn says(config: &str) -> (bool, String) {
+    let scratch = Scratch::with(&[("windlass.toml", &format!("{AGENT}{config}"))]);
+    let output = scratch.windlass(&["doctor", "--json"]).output().unwrap();
+    sandbox(&output.stdout)
+}
+
+/// The finding that is called sandbox. Nothing else is to be wrong.
+fn sandbox(printed: &[u8]) -> (bool, String) {
+    let printed: serde_json::Value = serde_json::from_slice(printed).unwrap();
+    let findings = printed["findings"].as_array().unwrap();
+    let wrong = findings.iter().filter(|it| it["ok"] == false && it["what"] != "sandbox");
+    assert_eq!(wrong.count(), 0, "{printed}");
+    assert!(findings.iter().any(|it| it["what"] == "lands on"), "it goes on: {printed}");
+    let found = findings.iter().find(|it| it["what"] == "sandbox").unwrap();
+    let said = if found["ok"] == true { &found["found"] } else { &found["wrong"] };
+    (found["ok"] == true, said.as_str().unwrap().to_owned())
+}
+
+#[test]
+fn a_sandbox_that_anybody_can_live_in_is_said_to_be_one() {
+    for level in ["bubblewrap", "landlock", "none"] {
+        let (well, said) = says(&format!("[sandbox]\nlevel = '{level}'\n"));
+        assert!(well && said.contains("a program starts there"), "{level}: {said}");
+    }
+}
+
+#[test]
+fn what_is_opened_and_is_not_there_is_named() {
+    for level in ["bubblewrap", "landlock"] {
+        for key in ["read", "write"] {
+            let config = format!("[sandbox]\nlevel = '{level}'\n{key} = ['/not/there']\n");
+            let (well, said) = says(&config);
+            assert!(!well && said.contains("opens /not/there, which is not there"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn the_whole_machine_is_not_opened() {
+    for config in ["read = ['/']", "write = ['/usr/..']"] {
+        let (well, said) = says(&format!("[sandbox]\nlevel = 'bubblewrap'\n{config}\n"));
+        assert!(!well && said.contains("opens `/`, the whole machine"), "{said}");
+        assert!(!Path::new("/lane").exists(), "and nothing is made there");
+    }
+}
+
+#[test]
+fn what_hides_the_home_or_the_scratch_files_is_noticed() {
+    let (well, said) = says("[sandbox]\nlevel = 'bubblewrap'\nread = ['/home']\n");
+    assert!(!well && said.contains("/home/windlass cannot be written"), "{said}");
+}
+
+#[test]
+fn limits_that_nobody_can_live_with_are_noticed() {
+    let (well, said) = says("[limits]\nfiles = 2\n");
+    assert!(!well && said.contains("/bin/sh exited with 127"), "{said}");
+    for (limit, cause) in [
+        ("processes = 1", "Resource temporarily unavailable"),
+        ("memory-mb = 1", "there is too little memory to start anything"),
+    ] {
+        let config = format!("[limits]\n{limit}\n");
+        let (well, said) = says(&config);
+        // Where nobody but a look now and then sees to it, what is over in no time is not noticed.
+        match windlass_process::LimitedBy::here() {
+            windlass_process::LimitedBy::Groups(_) => {
+                assert!(!well && said.contains(cause), "{limit}: {said}");
+            }
+            windlass_process::LimitedBy::Looking => assert!(well, "{limit}: {said}"),
+        }
+    }
+}
+
+#[test]
+fn a_bubblewrap_that_says_nothing_is_told_by_how_it_ended() {
+    let config = format!("{AGENT}[sandbox]\nlevel = 'bubblewrap'\n");
+    let scratch = Scratch::with(&[("windlass.toml", &config)]);
+    let broken = scratch.path("broken");
+    fs::create_dir(&broken).unwrap();
+    fs::write(broken.join("bwrap"), "#!/bin/sh\nexit 1\n").unwrap();
+    fs::set_permissions(broken.join("bwrap"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", broken.display());
+    let output = scratch.windlass(&["doctor", "--json"]).env("PATH", path).output().unwrap();
+    let (well, said) = sandbox(&output.stdout);
+    assert!(!well && said.contains("bubblewrap: it exited with 1 and said nothing"), "{said}");
+}
