@@ -63,6 +63,8 @@ const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty", "
 /// What the doorman has to do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Orders {
+    /// Whether the program is to have nothing of the person's session: there is a sandbox.
+    pub(super) apart: bool,
     /// Whether Landlock is to be switched on, and what may be read and written then.
     pub(super) rules: Option<Rules>,
     /// What each process may have: open files, and the length of a file.
@@ -80,7 +82,8 @@ pub(super) struct Rules {
 
 impl Orders {
     pub(crate) fn of(level: Level, has_landlock: bool, view: &View, bounds: &Bounds) -> Orders {
-        let limits = Orders { files: bounds.files, file: bounds.file, ..Orders::default() };
+        let apart = level != Level::None;
+        let limits = Orders { apart, files: bounds.files, file: bounds.file, ..Orders::default() };
         if level == Level::None || !has_landlock {
             return limits;
         }
@@ -111,8 +114,8 @@ impl Orders {
     /// The orders and the program, as arguments of the doorman. The program's own come last.
     pub(crate) fn words(&self, program: &Path, args: &[OsString]) -> Vec<OsString> {
         let mut words = vec![CALLED.into()];
-        if self.heard {
-            words.push("heard".into());
+        for (word, is_said) in [("heard", self.heard), ("apart", self.apart)] {
+            words.extend(is_said.then(|| word.into()));
         }
         words.extend(self.files.map(|number| format!("files={number}").into()));
         words.extend(self.file.map(|bytes| format!("file={bytes}").into()));
@@ -148,6 +151,8 @@ impl Orders {
                 return Some((orders, program.into(), words.collect()));
             } else if bytes == b"heard" {
                 orders.heard = true;
+            } else if bytes == b"apart" {
+                orders.apart = true;
             } else if bytes == b"rules" {
                 orders.rules.get_or_insert_default();
             } else if let Some(files) = bytes.strip_prefix(b"files=") {
@@ -196,8 +201,10 @@ fn enter(orders: &Orders) -> Result<(), String> {
     }
     // Nobody looks at what a program that fell over had in memory, and it may be a lot.
     limit(Resource::Core, 0)?;
-    if let Some(rules) = &orders.rules {
+    if orders.apart {
         leave_keyring();
+    }
+    if let Some(rules) = &orders.rules {
         restrict(rules).map_err(|error| format!("Landlock: {error}"))?;
         // Root's powers reach past some of the rules, into the memory of others for one. Nothing gives them back.
         set_capabilities(None, NO_POWERS).map_err(|error| format!("powers: {error}"))?;

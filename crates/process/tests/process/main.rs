@@ -10,6 +10,7 @@ mod sandbox;
 mod slow;
 mod starting;
 mod straggler;
+mod walls;
 
 use std::{
     os::fd::{AsFd, OwnedFd},

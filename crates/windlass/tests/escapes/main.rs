@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use bubblewrap::with_bubblewrap;
-use cases::{CASES, Case};
+use cases::{CASES, Case, KEYS_THERE};
 use tempfile::TempDir;
 
 /// The levels, from the weakest.
@@ -72,7 +72,7 @@ impl World {
             ("home/precious/thing", "mine\n"),
             ("state/kept", "ours\n"),
             ("canary/.keep", ""),
-            ("talk/loot/.keep", ""),
+            ("talk/loot/keys.py", include_str!("../../../process/tests/keys.py")),
         ] {
             write(&at(name), text);
         }
@@ -103,6 +103,7 @@ impl World {
             world.values.push((name, world.path(path).display().to_string()));
         }
         world.values.push(("VICTIM", world.victim.id().to_string()));
+        world.values.push(("SCREW", "/proc/sys/kernel/core_uses_pid".to_owned()));
         world.hire();
         world
     }
@@ -179,7 +180,15 @@ impl World {
     }
 
     fn windlass(&self, level: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+        let windlass = env!("CARGO_BIN_EXE_windlass");
+        let mut command = match self.ends_well("key", KEYS_THERE) {
+            true => {
+                let mut command = Command::new("python3");
+                command.arg(self.path("talk/loot/keys.py")).arg("hold").arg(windlass);
+                command
+            }
+            false => Command::new(windlass),
+        };
         command
             .args(["run", "flow.toml", "--catalogue", "catalogue.toml"])
             .current_dir(self.path("repo"))
@@ -197,28 +206,57 @@ impl World {
     fn is_harmed_by(&mut self, number: usize, case: &Case) -> bool {
         // Whoever was killed is gone only when somebody has noticed.
         let _ = self.victim.try_wait();
+        self.ends_well(&id(number), case.harm)
+    }
+
+    /// Whether a line for bash, run outside, ends well.
+    fn ends_well(&self, id: &str, line: &str) -> bool {
         let mut look = Command::new("bash");
-        look.args(["-c", case.harm]).env("ID", id(number)).current_dir("/");
+        look.args(["-c", line]).env("ID", id).current_dir("/");
         look.envs(self.values.iter().map(|(name, value)| (*name, value)));
         let look = look.stdout(Stdio::null()).stderr(Stdio::null());
         look.status().unwrap().success()
     }
 }
 
-/// What came of every case at a level: whether it did its harm.
-fn tried(level: &str) -> Vec<bool> {
+/// What came of a case.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Came {
+    Nothing,
+    Harm,
+    /// The machine lets nobody do that.
+    NotHere,
+}
+
+/// What came of every case at a level.
+fn tried(level: &str) -> Vec<Came> {
     let mut world = World::new();
+    let possible: Vec<bool> =
+        CASES.iter().enumerate().map(|(at, case)| world.ends_well(&id(at), case.needs)).collect();
     let output = world.windlass(level).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("do: done"), "{level}: the agent did not come to its end: {said}");
-    CASES.iter().enumerate().map(|(number, case)| world.is_harmed_by(number, case)).collect()
+    let came = |(number, case): (usize, &Case)| match world.is_harmed_by(number, case) {
+        true => Came::Harm,
+        false if possible[number] => Came::Nothing,
+        false => Came::NotHere,
+    };
+    CASES.iter().enumerate().map(came).collect()
 }
 
-/// The cases that came out otherwise than they should.
+/// The cases that came out otherwise than they should. What the machine lets nobody try is said.
 fn surprises(level: &str, should: impl Fn(&Case) -> bool) -> Vec<String> {
-    let came = tried(level);
-    let wrong = CASES.iter().zip(came).filter(|(case, harmed)| should(case) != *harmed);
-    wrong.map(|(case, harmed)| format!("{} {}: {harmed}", case.row, case.name)).collect()
+    let mut wrong = Vec::new();
+    for (case, came) in CASES.iter().zip(tried(level)) {
+        let Case { row, name, .. } = case;
+        match came {
+            Came::NotHere => println!("{row} {name}: nobody can try that on this machine"),
+            Came::Harm if !should(case) => wrong.push(format!("{row} {name}: succeeds")),
+            Came::Nothing if should(case) => wrong.push(format!("{row} {name}: does not succeed")),
+            Came::Harm | Came::Nothing => {}
+        }
+    }
+    wrong
 }
 
 #[test]
@@ -279,11 +317,14 @@ fn table() {
     let came = LEVELS.map(tried);
     println!("row  {:<45} {}", "attack", LEVELS.map(|level| format!("{level:<11}")).join(""));
     for (number, case) in CASES.iter().enumerate() {
-        let cells =
-            came.each_ref().map(|level| if level[number] { "succeeds   " } else { "-          " });
+        let cells = came.each_ref().map(|level| match level[number] {
+            Came::Harm => "succeeds   ",
+            Came::Nothing => "-          ",
+            Came::NotHere => "(not here) ",
+        });
         println!("{:>3}  {:<45} {}", case.row, case.name, cells.join(""));
     }
-    let count = |level: usize| came[level].iter().filter(|harmed| **harmed).count();
+    let count = |level: usize| came[level].iter().filter(|came| **came == Came::Harm).count();
     println!(
         "{} attacks; {} succeed without a sandbox, {} with landlock alone, {} with bubblewrap",
         CASES.len(),
