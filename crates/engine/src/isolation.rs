@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use windlass_agents::CONFIGURATION;
 use windlass_process::sandbox::{Access, Holds, Level, Sandbox, System, View};
-use windlass_process::{Bounds, Command, Env, LimitedBy, Limits, Resource};
+use windlass_process::{Bounds, Command, Ending, Env, Finished, LimitedBy, Limits, Resource};
 
 /// Where the lane is seen.
 pub const LANE: &str = "/lane";
@@ -330,13 +330,28 @@ impl Isolation {
 
 /// What there was too much of, and where it is allowed.
 pub(crate) fn too_much(resource: Resource) -> String {
-    let (what, key) = match resource {
+    let (what, key) = in_words(resource);
+    format!("took {what} (`[limits] {key}` in windlass.toml)")
+}
+
+/// What somebody took too much of, or what was too little for something that they had started, if anything was.
+pub(crate) fn ran_short(finished: &Finished) -> Option<String> {
+    if let Ending::Exceeded(resource) = finished.ending {
+        return Some(format!("it {}", too_much(resource)));
+    }
+    let (what, key) = in_words(finished.short_of?);
+    Some(format!(
+        "the kernel ended something that it had started, for {what} (`[limits] {key}` in windlass.toml)"
+    ))
+}
+
+fn in_words(resource: Resource) -> (&'static str, &'static str) {
+    match resource {
         Resource::Processes => ("too many processes", "processes"),
         Resource::Memory => ("too much memory", "memory-mb"),
         Resource::Cpu => ("too much of the processor", "cpu-minutes"),
         Resource::Disk => ("too much of the disk", "disk-mb"),
-    };
-    format!("took {what} (`[limits] {key}` in windlass.toml)")
+    }
 }
 
 /// The home and the room for scratch files.

@@ -102,6 +102,8 @@ pub struct Finished {
     pub wall: Duration,
     /// Why it never started, if it did not.
     pub why: Option<String>,
+    /// It ended well itself, but the kernel has ended something that it started, for want of this.
+    pub short_of: Option<Resource>,
     /// What it left behind.
     pub stragglers: Stragglers,
     /// The watch panicked, and has not seen everything.
@@ -523,7 +525,9 @@ impl Ward {
         let (stdout, stderr) = (self.stdout.spool.finish(), self.stderr.spool.finish());
         // What the kernel ended for want of memory has ended before anybody looked.
         let short = self.group.as_ref().and_then(Group::exceeded);
-        let short = short.filter(|_| exit.is_some_and(|exit| exit != Ending::Exited(0)));
+        let ended_well = exit.is_none_or(|exit| exit == Ending::Exited(0));
+        let short_of = short.filter(|short| ended_well && *short == Resource::Memory);
+        let short = short.filter(|_| !ended_well);
         let why = match &mut self.door {
             Some(door) if self.cause.is_none() => door.barred(&stderr),
             _ => None,
@@ -540,6 +544,7 @@ impl Ward {
             stdout,
             stderr,
             why,
+            short_of: short_of.filter(|_| ending == Some(Ending::Exited(0))),
             wall: self.ended.unwrap_or(now).saturating_duration_since(self.started),
             stragglers: self.stragglers,
             watch_panicked: self.watch_panicked,

@@ -12,7 +12,7 @@ use windlass_repo::Oid;
 
 use super::{Job, Outcome, barred, subject};
 use crate::entry::{Check, Note};
-use crate::isolation::Workspace;
+use crate::isolation::{Workspace, ran_short};
 use crate::message::{Done, Paper, Trouble};
 use crate::shop::{Brake, Shop, Stopped, lock, when};
 
@@ -271,15 +271,16 @@ impl Checks<'_> {
         });
     }
 
-    /// Both streams, one after the other.
+    /// Both streams, one after the other, and what it does not know of itself.
     fn printed(&self, finished: &Finished) -> Result<Vec<u8>, Trouble> {
         let mut printed = finished.stdout.text()?;
         let errors = finished.stderr.text()?;
-        if !errors.is_empty() {
+        let remark = ran_short(finished).map_or_else(String::new, |it| format!("windlass: {it}\n"));
+        for more in [errors, remark.into_bytes()].into_iter().filter(|more| !more.is_empty()) {
             if !printed.is_empty() && !printed.ends_with(b"\n") {
                 printed.push(b'\n');
             }
-            printed.extend(errors);
+            printed.extend(more);
         }
         Ok(self.shop.setup.mask.bytes(printed))
     }

@@ -288,10 +288,7 @@ impl<'a> Visit<'a> {
         let (listener, cut, seen) = meter.end();
         let listener =
             listener.ok_or_else(|| Trouble::defect("an agent that nobody listened to"))?;
-        let too_much = match finished.ending {
-            Ending::Exceeded(resource) => Some(format!("it {}", isolation::too_much(resource))),
-            _ => None,
-        };
+        let too_much = isolation::ran_short(&finished);
         let printed = Printed {
             fate: fate(&finished),
             ended: in_words(&finished),

@@ -7,7 +7,7 @@ use std::{fs, path::Path};
 
 use tempfile::TempDir;
 use windlass_process::{
-    Bounds, Disk, Ending, Finished, Resource, Sandbox,
+    Bounds, Disk, Ending, Finished, LimitedBy, Resource, Sandbox,
     sandbox::{Access, Level, System, Wanted},
 };
 
@@ -88,6 +88,35 @@ fn whoever_takes_too_much_memory_is_ended() {
         assert_eq!(finished.ending, Ending::Exceeded(Resource::Memory));
         assert_eq!(printed(finished), "");
     });
+}
+
+/// Has a child take too much, and ends well itself as soon as that one is gone.
+const INDULGENT: &str = "
+import os
+child = os.fork()
+if child == 0:
+    held = bytearray(1_000_000_000)
+    for at in range(0, len(held), 4096): held[at] = 1
+    os._exit(0)
+print('its child ended by', os.waitpid(child, 0)[1])
+";
+
+#[test]
+fn a_child_that_the_kernel_ends_for_want_of_memory_is_told_of() {
+    if LimitedBy::here() == LimitedBy::Looking {
+        println!("no control groups here: the kernel ends nobody for want of memory");
+        return;
+    }
+    everywhere(INDULGENT, &bounds(), |finished| match finished.ending {
+        Ending::Exited(0) => {
+            assert_eq!(printed(finished), "its child ended by 9\n");
+            assert_eq!(finished.short_of, Some(Resource::Memory));
+        }
+        // Somebody looked just before it had ended by itself, or the kernel ends all of it.
+        ending => assert_eq!(ending, Ending::Exceeded(Resource::Memory)),
+    });
+    let finished = limited(python("print('quiet')"), bounds());
+    assert_eq!((finished.ending, finished.short_of), (Ending::Exited(0), None));
 }
 
 #[test]

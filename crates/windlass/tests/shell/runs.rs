@@ -5,6 +5,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::Stdio;
 
+use windlass_process::LimitedBy;
+
 use crate::scratch::{SCRIPT, Scratch, ended};
 
 #[test]
@@ -176,4 +178,39 @@ fn a_lane_can_be_looked_at_and_entered() {
     let (code, said) =
         ended(scratch.windlass(&["lanes", "shell", "0"]).env("SHELL", "/none").output().unwrap());
     assert!(code == Some(1) && said.contains("/none"), "{said}");
+}
+
+/// It has a child take too much memory, and says that all is well as soon as that one is gone.
+const INDULGENT: &str = "import json, os
+child = os.fork()
+if child == 0:
+    held = bytearray(1_000_000_000)
+    for at in range(0, len(held), 4096): held[at] = 1
+    os._exit(0)
+os.waitpid(child, 0)
+print(json.dumps(dict(verdict='done')))
+";
+
+#[test]
+fn what_the_kernel_ended_for_want_of_memory_is_told_of_whatever_the_agent_says() {
+    if LimitedBy::here() == LimitedBy::Looking {
+        println!("no control groups here: the kernel ends nobody for want of memory");
+        return;
+    }
+    let config = format!(
+        "[limits]\nmemory-mb = 200\n[agents.mine]\nkind = 'command'\ncost = 'none'\n\
+         command = ['python3', '-c', \"\"\"{INDULGENT}\"\"\"]\n\
+         [roles]\ndefault = 'mine'\n[checks]\ntest = 'python3 indulgent.py'\n"
+    );
+    let tasks = "[[task]]\nid = 'hello'\ncareful = false\n";
+    let files = [("windlass.toml", &*config), ("indulgent.py", INDULGENT), ("tasks.toml", tasks)];
+    let scratch = Scratch::with(&files);
+    let (_, said) = ended(scratch.start().output().unwrap());
+    let answers = scratch.notes("answered");
+    let told = |answer: &serde_json::Value| answer["remarks"].to_string().contains("memory-mb");
+    assert!(!answers.is_empty() && answers.iter().all(told), "{answers:?} {said}");
+    let log = scratch.windlass(&["log", "--full"]).output().unwrap();
+    let log = String::from_utf8_lossy(&log.stdout).into_owned();
+    let of_check = log.lines().find(|line| line.contains("windlass: "));
+    assert!(of_check.is_some_and(|line| line.contains("memory-mb")), "nor a check: {log}");
 }
