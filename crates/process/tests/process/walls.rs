@@ -59,6 +59,7 @@ fn without_rules(words: Vec<OsString>) -> Vec<OsString> {
 
 /// An attack that is seen to work where nothing is in its way, and does not work behind bubblewrap.
 #[track_caller]
+#[expect(clippy::print_stdout, reason = "what was not shown is told to whoever runs the tests")]
 fn is_stopped(attack: &str, gained: &str) {
     let said = Inside::at(Level::None, attack).says();
     if !said.contains(gained) {
