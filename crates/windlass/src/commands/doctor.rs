@@ -116,6 +116,8 @@ fn look() -> Vec<Finding> {
         Ok(looked_over) => look_over(&held, &looked_over, &mut findings),
         Err(error) => findings.push(Finding::of("windlass.toml", Err(error))),
     }
+    // Nobody is left to sweep up after us: what was started here is gone before we are, with its control group.
+    held.spawner.shut_down();
     findings
 }
 

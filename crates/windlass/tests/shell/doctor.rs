@@ -37,6 +37,18 @@ fn a_sandbox_that_anybody_can_live_in_is_said_to_be_one() {
 }
 
 #[test]
+fn whoever_was_tried_out_is_gone_before_the_doctor_is() {
+    let scratch = Scratch::new();
+    for _ in 0..5 {
+        assert!(scratch.windlass(&["doctor"]).output().unwrap().status.success());
+        let of = fs::read_dir(scratch.path("state/repositories")).unwrap().next().unwrap().unwrap();
+        let ledger = fs::read_to_string(of.path().join("processes.ledger")).unwrap();
+        let last = ledger.lines().last().unwrap_or_default();
+        assert!(last.starts_with("close "), "nothing is left to be swept up: {ledger}");
+    }
+}
+
+#[test]
 fn what_is_opened_and_is_not_there_is_named() {
     for level in ["bubblewrap", "landlock"] {
         for key in ["read", "write"] {

@@ -18,6 +18,8 @@ pub struct Scratch {
     dir: TempDir,
     /// Who works there, if that is somebody else than who runs the tests.
     user: Option<u32>,
+    /// Where copies of our programs are, if they are not used where they were built.
+    programs: Option<PathBuf>,
 }
 
 /// A user without powers, on every machine.
@@ -61,7 +63,7 @@ impl Scratch {
     }
 
     fn at(dir: TempDir, files: &[(&str, &str)]) -> Self {
-        let scratch = Scratch { dir, user: None };
+        let scratch = Scratch { dir, user: None, programs: None };
         let repo = scratch.repo();
         fs::create_dir(&repo).unwrap();
         scratch.git(&["init", "-q", "-b", "main"]);
@@ -93,12 +95,14 @@ impl Scratch {
     /// where they get to.
     pub fn without_powers(files: &[(&str, &str)]) -> Self {
         let mut scratch = Scratch::at(tempfile::tempdir_in(reachable()).unwrap(), files);
-        fs::create_dir(scratch.path("bin")).unwrap();
+        let programs = scratch.path("programs");
+        fs::create_dir(&programs).unwrap();
         let bwrap = std::env::split_paths(&with_bubblewrap())
             .find(|dir| dir.join("bwrap").is_file())
             .unwrap();
-        fs::copy(bwrap.join("bwrap"), scratch.path("bin/bwrap")).unwrap();
-        fs::copy(env!("CARGO_BIN_EXE_windlass"), scratch.path("bin/windlass")).unwrap();
+        fs::copy(bwrap.join("bwrap"), programs.join("bwrap")).unwrap();
+        fs::copy(env!("CARGO_BIN_EXE_windlass"), programs.join("windlass")).unwrap();
+        scratch.programs = Some(programs);
         if nix::unistd::geteuid().is_root() {
             scratch.user = Some(NOBODY);
             let all = scratch.dir.path();
@@ -142,13 +146,12 @@ impl Scratch {
     }
 
     pub fn windlass(&self, args: &[&str]) -> Command {
-        let copy = self.path("bin");
-        let (program, path) = match copy.exists() {
-            true => {
-                let path = format!("{}:/usr/local/bin:/usr/bin:/bin", copy.display());
-                (copy.join("windlass"), path.into())
+        let (program, path) = match &self.programs {
+            Some(copies) => {
+                let path = format!("{}:/usr/local/bin:/usr/bin:/bin", copies.display());
+                (copies.join("windlass"), path.into())
             }
-            false => (env!("CARGO_BIN_EXE_windlass").into(), with_bubblewrap()),
+            None => (env!("CARGO_BIN_EXE_windlass").into(), with_bubblewrap()),
         };
         let mut command = self.command(program);
         command
