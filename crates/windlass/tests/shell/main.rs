@@ -9,9 +9,9 @@ mod bad_input;
 #[path = "../shared/bubblewrap.rs"]
 mod bubblewrap;
 mod crashes;
-mod limits;
 mod doctor;
 mod lanes;
+mod limits;
 mod pilot;
 mod runs;
 mod scratch;
