@@ -86,13 +86,15 @@ const OWN: &str = ".claude";
 const STABLE: &str = ".claude/role.md";
 
 /// Nothing of the person's or the repository's, nothing that calls home, nothing that varies from one prompt to the next.
-const ENVIRONMENT: [(&str, &str); 8] = [
+const ENVIRONMENT: [(&str, &str); 9] = [
     ("DISABLE_AUTOUPDATER", "1"),
     ("DISABLE_TELEMETRY", "1"),
     ("DISABLE_ERROR_REPORTING", "1"),
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
     ("CLAUDE_CODE_ATTRIBUTION_HEADER", "0"),
     ("ENABLE_TOOL_SEARCH", "false"),
+    // Nobody commits but Windlass; and what git says differs from lane to lane.
+    ("CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS", "1"),
     // It does not start as root otherwise.
     ("IS_SANDBOX", "1"),
     ("CLAUDE_CODE_SAFE_MODE", "1"),

@@ -116,7 +116,7 @@ fn open(work: &Path) -> Result<Root, Trouble> {
     Root::open(work, Links::Refuse).map_err(|error| Trouble::io("open", work, &error))
 }
 
-fn trouble(error: windlass_process::beneath::BeneathError) -> Trouble {
+pub(crate) fn trouble(error: windlass_process::beneath::BeneathError) -> Trouble {
     Trouble::new(error.to_string())
 }
 

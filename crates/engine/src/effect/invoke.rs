@@ -1,12 +1,12 @@
 //! Invokes an agent: prepares its lane, asks it, reads its answer, and keeps what it did to the lane.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use windlass_agents::{Agent, Ask, Came, Fate, Program, Spend};
 use windlass_core::lang::Reporter;
 use windlass_core::run::{Report, Usage};
+use windlass_process::beneath::{Links, Root};
 use windlass_process::{Command, Ending, Env, Finished, Limits, Output, Stdin, Stream, View};
 use windlass_repo::{Lane, Snapshot};
 
@@ -259,7 +259,7 @@ impl<'a> Visit<'a> {
         let meter = Meter::new(agent.listener(&ask), may_use);
         let mut follower = agent
             .record()
-            .map(|record| (Follower::new(home.join(record.below), meter.clone()), record.live));
+            .map(|record| (Follower::new(home.clone(), record.below, meter.clone()), record.live));
         if let (Some((follower, _)), Some(_)) = (&mut follower, &resumes) {
             follower.past();
         }
@@ -500,13 +500,13 @@ struct Left<'a> {
     session: Option<String>,
 }
 
-/// Puts files into a home that nobody is in.
+/// Puts files into a home that nobody is in. Who was there before may have put a link in their way.
 fn put_files(home: &Path, files: &[(PathBuf, Vec<u8>)]) -> Result<(), Trouble> {
+    let root =
+        Root::open(home, Links::Refuse).map_err(|error| Trouble::io("open", home, &error))?;
     for (path, bytes) in files {
-        let path = home.join(path);
-        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-        made.and_then(|()| fs::write(&path, bytes))
-            .map_err(|error| Trouble::io("write", &path, &error))?;
+        let made = path.parent().map_or(Ok(()), |dir| root.make_directories(dir));
+        made.and_then(|()| root.replace(path, bytes)).map_err(papers::trouble)?;
     }
     Ok(())
 }

@@ -158,14 +158,16 @@ pub(super) fn settled(accounted: Usage, seen: Usage, set_aside: Amount) -> Usage
 
 /// Follows the record that an agent keeps of its session, as far as it has been read.
 pub(super) struct Follower {
-    below: PathBuf,
+    /// Where the agent's home is. What is in it is the agent's to shape.
+    home: PathBuf,
+    below: &'static Path,
     files: BTreeMap<PathBuf, (u64, Lines)>,
     meter: Meter,
 }
 
 impl Follower {
-    pub fn new(below: PathBuf, meter: Meter) -> Self {
-        Follower { below, files: BTreeMap::new(), meter }
+    pub fn new(home: PathBuf, below: &'static Path, meter: Meter) -> Self {
+        Follower { home, below, files: BTreeMap::new(), meter }
     }
 
     /// Takes in what is there already: it is from before.
@@ -175,9 +177,9 @@ impl Follower {
 
     /// Hands on every line that is new.
     fn look(&mut self, source: Source) {
-        let Ok(root) = Root::open(&self.below, Links::Refuse) else { return };
-        for path in record_files(&self.below) {
-            let Ok(path) = path.strip_prefix(&self.below) else { continue };
+        let Ok(root) = Root::open(&self.home, Links::Refuse) else { return };
+        for path in record_files(&self.home.join(self.below)) {
+            let Ok(path) = path.strip_prefix(&self.home) else { continue };
             let (at, lines) = self.files.entry(path.to_owned()).or_default();
             while let Some(chunk) = more(&root, path, *at) {
                 *at += chunk.len() as u64;
@@ -223,4 +225,112 @@ fn more(root: &Root, path: &Path, from: u64) -> Option<Vec<u8>> {
     let mut chunk = Vec::new();
     file.take(PIECE_BYTES).read_to_end(&mut chunk).ok()?;
     Some(chunk)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::OpenOptions;
+    use std::io::Write as _;
+
+    use windlass_agents::{Answer, Heard};
+
+    use super::*;
+
+    /// Hears a number in each line: so many tokens were used; `wait N`: it waits.
+    struct Numbers;
+
+    impl Listener for Numbers {
+        fn line(&mut self, _: Source, line: &[u8]) -> Vec<Event> {
+            let text = String::from_utf8_lossy(line);
+            if let Some(wait) = text.strip_prefix("wait ").and_then(|wait| wait.parse().ok()) {
+                return vec![Event::Waits(wait)];
+            }
+            let tokens = text.trim().parse().map_or(Reported::Unknown, Reported::Known);
+            vec![Event::Usage(Usage { cost: Reported::Unknown, tokens })]
+        }
+
+        fn answer(self: Box<Self>, _: &Heard<'_>) -> Answer {
+            Answer::only(Came::NoOutput, "")
+        }
+    }
+
+    fn meter() -> Meter {
+        Meter::new(Box::new(Numbers), Amount { cost_micros: 100, tokens: 1_000 })
+    }
+
+    fn heard(lines: &str) -> (Option<Cut>, Usage) {
+        let meter = meter();
+        meter.hear(lines.as_bytes());
+        let (listener, cut, seen) = meter.end();
+        assert!(listener.is_some());
+        (cut, seen)
+    }
+
+    #[test]
+    fn it_is_stopped_when_it_has_used_up_what_it_may_and_not_before() {
+        assert_eq!(heard("10\n999\n").0, None);
+        assert_eq!(heard("10\n1000\n").0, Some(Cut::Spent));
+        assert_eq!(heard("10\n1000").0, Some(Cut::Spent), "also if its last line has no end");
+        assert_eq!(heard("nobody knows\n").0, None);
+        assert_eq!(heard("7\n9\n").1.tokens, Reported::Known(9));
+    }
+
+    #[test]
+    fn who_waits_for_long_does_not_wait_here() {
+        assert_eq!(heard("wait 1000\n").0, None);
+        let before = wall_ms();
+        let (cut, _) = heard("wait 3600000\n");
+        let Some(Cut::Waits(until)) = cut else { panic!("{cut:?}") };
+        assert!(until >= before + 3_600_000);
+        assert_eq!(because(Cut::Waits(until)).0, Came::Limited(Some(until)));
+        assert_eq!(because(Cut::Spent).0, Came::Exhausted);
+    }
+
+    #[test]
+    fn what_nobody_accounts_for_is_settled_at_what_was_set_aside_or_at_what_was_seen() {
+        let known = |tokens| Usage { cost: Reported::Unknown, tokens: Reported::Known(tokens) };
+        let aside = Amount { cost_micros: 100, tokens: 1_200 };
+        assert_eq!(settled(Usage::UNKNOWN, known(1_100), aside), Usage::UNKNOWN);
+        assert_eq!(settled(Usage::UNKNOWN, known(1_300), aside), known(1_300), "an overrun");
+        assert_eq!(settled(known(5), known(1_300), aside), known(5), "its own account counts");
+    }
+
+    #[test]
+    fn a_record_is_followed_as_it_grows() {
+        let dir = tempfile::tempdir().unwrap();
+        let (meter, file) = (meter(), dir.path().join("own/2026/a.jsonl"));
+        let mut follower = Follower::new(dir.path().to_owned(), Path::new("own"), meter.clone());
+        follower.look(Source::Record);
+        std::fs::create_dir_all(dir.path().join("own/2026")).unwrap();
+        std::fs::write(&file, "10\n2").unwrap();
+        follower.look(Source::Record);
+        assert_eq!(lock(&meter.ear).seen.tokens, Reported::Known(10), "only whole lines count");
+        OpenOptions::new().append(true).open(&file).unwrap().write_all(b"0\n").unwrap();
+        follower.look(Source::Record);
+        assert_eq!(lock(&meter.ear).seen.tokens, Reported::Known(20));
+        // What is written last is heard as well.
+        follower.during(|| std::fs::write(dir.path().join("own/b.jsonl"), "30\n").unwrap());
+        assert_eq!(lock(&meter.ear).seen.tokens, Reported::Known(30));
+    }
+
+    #[test]
+    fn what_is_put_in_the_place_of_a_record_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        std::fs::write(elsewhere.path().join("secret.jsonl"), "77\n").unwrap();
+        let link = |to: &Path, name: &str| {
+            std::os::unix::fs::symlink(to, dir.path().join(name)).unwrap();
+        };
+        std::fs::create_dir(dir.path().join("own")).unwrap();
+        link(&elsewhere.path().join("secret.jsonl"), "own/a.jsonl");
+        link(elsewhere.path(), "own/b");
+        link(elsewhere.path(), "c");
+        let meter = meter();
+        for below in ["own", "own/b", "c"] {
+            let mut follower =
+                Follower::new(dir.path().to_owned(), Path::new(below), meter.clone());
+            follower.look(Source::Record);
+        }
+        assert_eq!(lock(&meter.ear).seen.tokens, Reported::Unknown);
+    }
 }

@@ -8,6 +8,7 @@ mod actor;
 mod agents;
 #[path = "../shared/bubblewrap.rs"]
 mod bubblewrap;
+mod cache;
 mod caps;
 mod demo;
 mod ends;
