@@ -342,8 +342,10 @@ impl<'j> Engine<'j> {
         face: &mut dyn Face,
     ) -> Result<Left, EngineError> {
         let mut in_flight: BTreeSet<EffectId> = BTreeSet::new();
-        // Whatever fell due while nobody was there.
-        self.decide(Input::Tick)?;
+        if matches!(self.run.standing(), Standing::Parked(_)) {
+            // A provider may serve again since we were away.
+            self.decide(Input::Tick)?;
+        }
         loop {
             self.commit(face)?;
             self.reconcile(&mut in_flight, hands);
