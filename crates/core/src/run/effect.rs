@@ -125,6 +125,16 @@ impl Run {
         self.timers.next()
     }
 
+    /// When the first provider that serves nobody now will serve again, by the wall clock.
+    pub fn served_again_at(&self) -> Option<i64> {
+        let slots = self.frames.values().flat_map(|frame| &frame.work.slots);
+        let parked = slots.filter_map(|slot| match slot {
+            Slot::Parked(parking) => Some(parking.reset_wall_ms),
+            Slot::Idle | Slot::Flying(_) | Slot::Done(_) | Slot::Mishap(_) => None,
+        });
+        parked.min()
+    }
+
     /// Slots whose provider serves again by the wall clock, whatever the run's own says.
     pub(super) fn reset_by(&self, now: Stamp) -> Vec<(FrameId, u16)> {
         let mut reset = Vec::new();

@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::Args;
 use serde_json::{Value, json};
 use windlass_core::run::{Phase, Standing, UnitStatus};
+use windlass_engine::date;
 use windlass_journal::Lock;
 use windlass_repo::Oid;
 
@@ -103,6 +104,10 @@ fn tell(known: &Known, running: bool, out: &mut Output) -> Result<(), Error> {
         Standing::Ended(_) if known.is_untidy() && !running => {
             format!("{}, and not tidied up yet: `windlass resume` does that", standing(run))
         }
+        Standing::Parked(_) => match run.served_again_at() {
+            Some(at) => format!("{}, until {}", standing(run), date::instant(at)),
+            None => standing(run).to_owned(),
+        },
         _ => standing(run).to_owned(),
     };
     out.line(&format!("{}: {standing}", known.id.as_str()))?;
@@ -167,6 +172,7 @@ fn run_json(known: &Known) -> Value {
         "run": known.id.as_str(),
         "workflow": run.workflow().name,
         "standing": standing(run),
+        "limited_until": run.served_again_at().map(date::instant),
         "tidy": run.phase() != Phase::Ended || known.books.is_tidy(),
         "exit": crate::under_way::standing_exit(run).map(Exit::code),
         "events": run.seq(),

@@ -19,6 +19,8 @@ fn what_is_limited_is_parked_and_stays_so_across_restarts_at_no_cost() {
     let answer = run.until("it was limited", |entry| entry["note"] == "answered");
     assert_eq!(answer["came"], "limited");
     run.until("it is parked", |entry| entry["park_until_ms"].is_u64());
+    let status = scratch.status();
+    assert_eq!(status["runs"][0]["limited_until"], "2096-10-02T07:06:40.000Z", "{status:#}");
     run.child.kill().unwrap();
     run.code();
     for _ in 0..2 {
