@@ -45,6 +45,10 @@ pub struct Settings {
     /// had used up is known when it was cut off.
     #[serde(default)]
     prices: Prices,
+    /// It gets what the repository has for it: memory files, and the settings, hooks, servers and skills that `[sandbox]
+    /// unmask` shows. Whoever can change the repository can have it run anything then.
+    #[serde(default)]
+    repository_settings: bool,
 }
 
 fn command() -> Words {
@@ -86,7 +90,7 @@ const OWN: &str = ".claude";
 const STABLE: &str = ".claude/role.md";
 
 /// Nothing of the person's or the repository's, nothing that calls home, nothing that varies from one prompt to the next.
-const ENVIRONMENT: [(&str, &str); 9] = [
+const ENVIRONMENT: [(&str, &str); 8] = [
     ("DISABLE_AUTOUPDATER", "1"),
     ("DISABLE_TELEMETRY", "1"),
     ("DISABLE_ERROR_REPORTING", "1"),
@@ -97,29 +101,31 @@ const ENVIRONMENT: [(&str, &str); 9] = [
     ("CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS", "1"),
     // It does not start as root otherwise.
     ("IS_SANDBOX", "1"),
-    ("CLAUDE_CODE_SAFE_MODE", "1"),
 ];
 
-/// One answer, as events; and what is not to be there.
-const ARGUMENTS: [&str; 12] = [
+/// One answer, as events.
+const ARGUMENTS: [&str; 8] = [
     "-p",
     "--output-format=stream-json",
     "--verbose",
     "--include-partial-messages",
     "--dangerously-skip-permissions",
-    "--safe-mode",
-    "--setting-sources=",
-    "--strict-mcp-config",
-    "--disable-slash-commands",
     "--exclude-dynamic-system-prompt-sections",
     "--no-chrome",
     "--permission-prompts=none",
 ];
+/// Nothing of the repository's.
+const BARE: [&str; 4] =
+    ["--safe-mode", "--setting-sources=", "--strict-mcp-config", "--disable-slash-commands"];
+/// What the repository has for it.
+const WITH_ITS_OWN: [&str; 1] = ["--setting-sources=project"];
 
 impl Agent for Claude {
     fn program(&self, ask: &Ask<'_>) -> Program {
         let mut args = self.args.clone();
-        args.extend(ARGUMENTS.map(str::to_owned));
+        let own = self.settings.repository_settings;
+        let trusted: &[&str] = if own { &WITH_ITS_OWN } else { &BARE };
+        args.extend(ARGUMENTS.iter().chain(trusted).map(|&arg| arg.to_owned()));
         args.push(format!("--tools={}", tools_of(ask.tools)));
         args.push(format!("--json-schema={}", schema(ask.reporter)));
         args.push(format!("--append-system-prompt-file={}", ask.home.join(STABLE).display()));
@@ -675,6 +681,9 @@ mod tests {
             |name: &str| program.env.iter().find(|(own, _)| own == name).map(|it| &*it.1);
         assert_eq!(variable("CLAUDE_CONFIG_DIR"), Some("/home/.claude"));
         assert_eq!(variable("ANTHROPIC_BASE_URL"), Some("http://127.0.0.1:1"));
+        let own = claude("repository-settings = true").program(&ask).args;
+        assert!(own.contains(&"--setting-sources=project".to_owned()));
+        assert!(!own.contains(&"--safe-mode".to_owned()));
         let again = Ask { resumes: Some("abc"), ..ask };
         let args = claude(settings).program(&again).args;
         assert!(

@@ -46,6 +46,10 @@ pub struct Settings {
     /// Prices of models, in dollars for a million tokens: it does not say itself what it costs.
     #[serde(default)]
     prices: Prices,
+    /// It gets what the repository has for it: `AGENTS.md`, and the settings, hooks and skills that `[sandbox] unmask`
+    /// shows. Whoever can change the repository can have it run anything then.
+    #[serde(default)]
+    repository_settings: bool,
 }
 
 fn command() -> Words {
@@ -90,27 +94,30 @@ const SESSIONS: &str = ".codex/sessions";
 /// Where the form of its answer is.
 const SCHEMA: &str = ".codex/answer.json";
 
-/// One answer, as events; and what is not to be there. Its own walls are not needed inside of ours.
-const ARGUMENTS: [&str; 6] = [
+/// One answer, as events. Its own walls are not needed inside of ours. Whatever is not there for the work itself, reaches
+/// out, or varies is left out.
+const ARGUMENTS: [&str; 13] = [
     "--json",
     "--dangerously-bypass-approvals-and-sandbox",
     "--skip-git-repo-check",
     "--ignore-user-config",
-    "--ignore-rules",
-    "--strict-config",
+    "--disable=plugins",
+    "--disable=apps",
+    "--disable=multi_agent",
+    "--disable=goals",
+    "--disable=image_generation",
+    "--config=analytics.enabled=false",
+    "--config=check_for_update_on_startup=false",
+    "--config=shell_environment_policy.inherit=\"all\"",
+    "--config=model_provider=\"windlass\"",
 ];
-
-/// Whatever is not there for the work itself, reaches out, or varies.
-const WITHOUT: [&str; 6] = ["plugins", "hooks", "apps", "multi_agent", "goals", "image_generation"];
-
-/// Settings that are always these.
-const SETTINGS: [(&str, &str); 6] = [
-    ("analytics.enabled", "false"),
-    ("check_for_update_on_startup", "false"),
-    ("project_doc_max_bytes", "0"),
-    ("skills.include_instructions", "false"),
-    ("shell_environment_policy.inherit", "\"all\""),
-    ("model_provider", "\"windlass\""),
+/// Nothing of the repository's.
+const BARE: [&str; 5] = [
+    "--strict-config",
+    "--ignore-rules",
+    "--disable=hooks",
+    "--config=project_doc_max_bytes=0",
+    "--config=skills.include_instructions=false",
 ];
 
 impl Agent for Codex {
@@ -118,12 +125,11 @@ impl Agent for Codex {
         let mut args = self.args.clone();
         args.push("exec".to_owned());
         args.extend(ask.resumes.map(|_| "resume".to_owned()));
-        args.extend(ARGUMENTS.map(str::to_owned));
-        args.extend(WITHOUT.map(|feature| format!("--disable={feature}")));
+        let trusted: &[&str] = if self.settings.repository_settings { &[] } else { &BARE };
+        args.extend(ARGUMENTS.iter().chain(trusted).map(|&arg| arg.to_owned()));
         args.push(format!("--output-schema={}", ask.home.join(SCHEMA).display()));
         args.extend(self.settings.models.of(ask.tier).map(|it| format!("--model={it}")));
         let mut set = |name: &str, value: &str| args.push(format!("--config={name}={value}"));
-        SETTINGS.iter().for_each(|(name, value)| set(name, value));
         set("model_providers.windlass", &self.provider());
         let web = if ask.tools.iter().any(|tool| tool == "web") { "live" } else { "disabled" };
         set("web_search", &quoted(web));

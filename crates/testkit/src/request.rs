@@ -221,6 +221,14 @@ impl Request {
         Some(after.lines().next().unwrap_or_default().trim().to_owned())
     }
 
+    /// Where Windlass wants a file to be written, by its name, from the list in its prompts.
+    #[must_use]
+    pub fn promised(&self, name: &str) -> Option<String> {
+        let text = self.text();
+        let (_, after) = text.split_once(&format!("\n- {name}: `"))?;
+        Some(after.split_once('`')?.0.to_owned())
+    }
+
     /// Whether the conversation is to be summed up because it has become too long. Such a request offers tools and looks
     /// like the work, but for its last words.
     #[must_use]

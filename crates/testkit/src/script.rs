@@ -12,6 +12,8 @@
 //! [[rule]]
 //! reply = { structured = { verdict = "done" } }
 //! ```
+//!
+//! A path `{plan}` is where Windlass wants the file of that name to be written.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -202,7 +204,7 @@ impl Script {
             if rule.when.is_like(request) {
                 *fitted += 1;
                 if rule.when.is_due(*fitted) {
-                    return rule.reply.reply();
+                    return rule.reply.placed(request).reply();
                 }
             }
         }
@@ -258,6 +260,18 @@ impl When {
 }
 
 impl Say {
+    /// With `{plan}` as the path where Windlass wants the file of that name.
+    fn placed(&self, request: &Request) -> Self {
+        let mut say = self.clone();
+        if let Some(written) = &mut say.write
+            && let Some(name) = written.path.strip_prefix('{').and_then(|it| it.strip_suffix('}'))
+            && let Some(path) = request.promised(name)
+        {
+            written.path = path;
+        }
+        say
+    }
+
     fn reply(&self) -> Reply {
         match &self.fault {
             Some(fault) => fault.fault(self.turn()).into(),
