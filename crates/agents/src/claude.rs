@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json};
 use windlass_core::lang::Reporter;
 use windlass_core::run::{Reported, Usage};
 
-use crate::line::{ByTier, Words};
+use crate::line::{ByTier, Words, without_key};
 use crate::listen::{Event, Listener, Source, Tally, Tokens, event, text};
 use crate::price::Prices;
 use crate::{
@@ -69,6 +69,10 @@ impl crate::Settings for Settings {
 
     fn handed(&self) -> &[String] {
         &self.env
+    }
+
+    fn lacks(&self, is_set: &dyn Fn(&str) -> bool) -> Option<(String, String)> {
+        (!self.env.iter().any(|name| is_set(name))).then(|| without_key(&self.env))
     }
 
     fn agent(&self, here: &Here<'_>) -> Result<Arc<dyn Agent>, Missing> {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json};
 use windlass_core::lang::Reporter;
 use windlass_core::run::{Reported, Usage};
 
-use crate::line::{ByTier, Words};
+use crate::line::{ByTier, UNPRICED, Words, without_key};
 use crate::listen::{Event, Listener, Source, Tokens, event, reported, text};
 use crate::price::Prices;
 use crate::schema::strict;
@@ -72,6 +72,14 @@ impl crate::Settings for Settings {
 
     fn handed(&self) -> &[String] {
         std::slice::from_ref(&self.key)
+    }
+
+    fn lacks(&self, is_set: &dyn Fn(&str) -> bool) -> Option<(String, String)> {
+        (!is_set(&self.key)).then(|| without_key(self.handed()))
+    }
+
+    fn advice(&self) -> Option<String> {
+        self.prices.is_empty().then(|| UNPRICED.to_owned())
     }
 
     fn agent(&self, here: &Here<'_>) -> Result<Arc<dyn Agent>, Missing> {

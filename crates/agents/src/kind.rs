@@ -27,6 +27,18 @@ pub trait Settings {
     /// written down.
     fn handed(&self) -> &[String];
 
+    /// What it cannot work without and is not there, given whether a variable is set: what is wrong, as it goes on after
+    /// "the agent `NAME` ", and what to do.
+    fn lacks(&self, is_set: &dyn Fn(&str) -> bool) -> Option<(String, String)> {
+        let _ = is_set;
+        None
+    }
+
+    /// What a person may want to know before it costs them something, as it goes on after the agent's name.
+    fn advice(&self) -> Option<String> {
+        None
+    }
+
     /// The agent. [`Kind::agent`] sees to it that it gets what it is handed and that it costs what it may.
     ///
     /// # Errors

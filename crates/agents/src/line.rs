@@ -50,6 +50,24 @@ pub(crate) enum Cost {
     None,
 }
 
+/// What is said of an agent that none of its keys is there for.
+pub(crate) fn without_key(keys: &[String]) -> (String, String) {
+    let (what, any) = match keys {
+        [] => {
+            return ("is handed no key".to_owned(), "say in `env` which variable has it".to_owned());
+        }
+        [key] => (format!("has no key: `{key}` is not set"), key.clone()),
+        keys => {
+            let names: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+            (format!("has no key: none of {} is set", names.join(", ")), keys[0].clone())
+        }
+    };
+    (what, format!("`export {any}=…` where you start Windlass"))
+}
+
+/// What is said of an agent whose models have no price.
+pub(crate) const UNPRICED: &str = "has no `prices`: what it costs is not known, and each invocation counts as all that is set aside for it";
+
 /// What an agent that costs nothing has used: what it says, and else nothing.
 pub(crate) fn free_of_charge(answer: &mut Answer) {
     let none = |figure| match figure {

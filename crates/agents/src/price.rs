@@ -65,6 +65,11 @@ impl Prices {
         })
     }
 
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// What is wrong with them.
     pub(crate) fn flaw(&self) -> Option<Flaw> {
         let odd = |price: &Price| {

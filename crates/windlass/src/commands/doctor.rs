@@ -130,6 +130,14 @@ fn look_over(held: &Held, looked_over: &LookedOver, findings: &mut Vec<Finding>)
         None if agents.is_empty() => Finding::wrong("agents", &Error::no_player("default")),
         None => Finding::of("agents", Ok(agents.join(", "))),
     });
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    for (name, kind) in &prepared.config.agents {
+        if let Some((what, next)) = kind.lacks(&is_set) {
+            let error = Error::here(format!("the agent `{name}` {what}")).hint(next);
+            findings.push(Finding::of("agents", Err(error)));
+        }
+        findings.extend(kind.advice().map(|it| Finding::of("costs", Ok(format!("{name} {it}")))));
+    }
     let file = held.repository.top().join(config::FILE);
     if let Ok(text) = std::fs::read_to_string(file)
         && config::Config::parse(&text).ok().as_ref() != Some(&prepared.config)

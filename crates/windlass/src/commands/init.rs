@@ -31,6 +31,10 @@ kind    = "command"             # the prompt comes on standard input; the answer
 command = ["my-agent"]
 # cost  = "none"                # say so if it costs nothing; otherwise unknown costs count in full
 
+# [agents.claude]               # Claude Code, with ANTHROPIC_API_KEY; "codex" is Codex, with OPENAI_API_KEY
+# kind   = "claude"
+# models = { strong = "opus", standard = "sonnet", fast = "haiku" }
+
 [roles]
 default = "mine"                # who plays every role that is not named here
 

@@ -107,3 +107,35 @@ fn a_bubblewrap_that_says_nothing_is_told_by_how_it_ended() {
     let (well, said) = sandbox(&output.stdout);
     assert!(!well && said.contains("bubblewrap: it exited with 1 and said nothing"), "{said}");
 }
+
+#[test]
+fn an_agent_without_its_key_is_noticed_and_one_without_prices_is_told_of() {
+    // Any program will do: it is only looked for.
+    let config = "[agents.claude]\nkind = 'claude'\ncommand = ['true']\n\
+                  [agents.codex]\nkind = 'codex'\ncommand = ['true']\nkey = 'A_KEY_OF_MINE'\n\
+                  [roles]\ndefault = 'claude'\n";
+    let scratch = Scratch::with(&[("windlass.toml", config)]);
+    let said = |key: Option<&str>| {
+        let mut doctor = scratch.windlass(&["doctor"]);
+        for name in ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"] {
+            doctor.env_remove(name);
+        }
+        if let Some(key) = key {
+            doctor.env("CLAUDE_CODE_OAUTH_TOKEN", key).env("A_KEY_OF_MINE", key);
+        }
+        let output = doctor.output().unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (well, without) = said(None);
+    assert!(!well, "{without}");
+    assert!(
+        without.contains("the agent `claude` has no key: none of `ANTHROPIC_API_KEY`"),
+        "{without}"
+    );
+    assert!(without.contains("`A_KEY_OF_MINE` is not set"), "{without}");
+    let (well, with) = said(Some("test-key-1"));
+    assert!(
+        well && with.contains("codex has no `prices`") && !with.contains("test-key-1"),
+        "{with}"
+    );
+}
