@@ -157,17 +157,7 @@ impl Agent for Claude {
     }
 
     fn listener(&self, ask: &Ask<'_>) -> Box<dyn Listener> {
-        Box::new(Stream {
-            reporter: ask.reporter.clone(),
-            prices: self.settings.prices.clone(),
-            tally: Tally::default(),
-            past: false,
-            answered: false,
-            current: String::new(),
-            limit: None,
-            denied: Vec::new(),
-            result: None,
-        })
+        Box::new(Stream::new(ask.reporter.clone(), self.settings.prices.clone()))
     }
 
     fn record(&self) -> Option<Record> {
@@ -275,6 +265,20 @@ impl Listener for Stream {
 }
 
 impl Stream {
+    fn new(reporter: Reporter, prices: Prices) -> Self {
+        Stream {
+            reporter,
+            prices,
+            tally: Tally::default(),
+            past: false,
+            answered: false,
+            current: String::new(),
+            limit: None,
+            denied: Vec::new(),
+            result: None,
+        }
+    }
+
     fn system(&mut self, event: &Map<String, Json>) -> Vec<Event> {
         match text(event, "subtype") {
             Some("init") => {
@@ -492,17 +496,7 @@ mod tests {
     use crate::{Spend, Tier};
 
     fn listener(prices: &str) -> Stream {
-        Stream {
-            reporter: worker(),
-            prices: toml::from_str(prices).unwrap(),
-            tally: Tally::default(),
-            past: false,
-            answered: false,
-            current: String::new(),
-            limit: None,
-            denied: Vec::new(),
-            result: None,
-        }
+        Stream::new(worker(), toml::from_str(prices).unwrap())
     }
 
     fn came(name: &str, code: i32) -> (Came, Option<u64>) {

@@ -159,16 +159,8 @@ impl Agent for Codex {
     }
 
     fn listener(&self, ask: &Ask<'_>) -> Box<dyn Listener> {
-        Box::new(Stream {
-            reporter: ask.reporter.clone(),
-            prices: self.settings.prices.clone(),
-            model: self.settings.models.of(ask.tier).unwrap_or_default().to_owned(),
-            used: Tokens::default(),
-            limit: None,
-            error: None,
-            last: None,
-            turn: Turn::Open,
-        })
+        let model = self.settings.models.of(ask.tier).unwrap_or_default();
+        Box::new(Stream::new(ask.reporter.clone(), self.settings.prices.clone(), model))
     }
 
     fn record(&self) -> Option<Record> {
@@ -267,6 +259,19 @@ impl Listener for Stream {
 }
 
 impl Stream {
+    fn new(reporter: Reporter, prices: Prices, model: &str) -> Self {
+        Stream {
+            reporter,
+            prices,
+            model: model.to_owned(),
+            used: Tokens::default(),
+            limit: None,
+            error: None,
+            last: None,
+            turn: Turn::Open,
+        }
+    }
+
     /// One line of its standard output.
     fn printed(&mut self, event: &Map<String, Json>) -> Vec<Event> {
         match text(event, "type") {
@@ -455,16 +460,7 @@ mod tests {
     const PRICES: &str = "'gpt-5.2' = { input = 1.75, cached = 0.175, output = 14.0 }";
 
     fn listener(prices: &str) -> Stream {
-        Stream {
-            reporter: worker(),
-            prices: toml::from_str(prices).unwrap(),
-            model: "gpt-5.2".to_owned(),
-            used: Tokens::default(),
-            limit: None,
-            error: None,
-            last: None,
-            turn: Turn::Open,
-        }
+        Stream::new(worker(), toml::from_str(prices).unwrap(), "gpt-5.2")
     }
 
     #[test]

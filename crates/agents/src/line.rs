@@ -54,7 +54,10 @@ pub(crate) enum Cost {
 pub(crate) fn without_key(keys: &[String]) -> (String, String) {
     let (what, any) = match keys {
         [] => {
-            return ("is handed no key".to_owned(), "say in `env` which variable has it".to_owned());
+            return (
+                "is handed no key".to_owned(),
+                "say in `env` which variable has it".to_owned(),
+            );
         }
         [key] => (format!("has no key: `{key}` is not set"), key.clone()),
         keys => {

@@ -60,48 +60,7 @@ pub(super) fn invoke(
         writes,
         objects: shop.store.mirror_objects(),
     };
-    let mut left = None;
-    if job.again {
-        // What was complete before the process went away is taken. A session that was cut off goes on, where the agent
-        // can do that and nothing else was lost; everything else is done anew.
-        if let Some(kept) = Kept::find(&shop.desks(), job.id) {
-            return visit.report(kept).map(Ok);
-        }
-        left = visit.left_behind(&*agent);
-        if left.is_none() {
-            return visit.lost();
-        }
-    }
-    let brief = visit.brief();
-    let text = match &left {
-        Some(_) => prompt::go_on(&brief),
-        None => {
-            visit.put_back()?;
-            papers::put(&lane.work, &shop.clerk.papers())?;
-            papers::make_room(&lane.work, visit.writes.iter().map(|(_, path)| path.as_str()))?;
-            prompt::prompt(&brief, &visit.task())
-        }
-    };
-    let text = shop.setup.mask.text(&text);
-    // That the agent is wanted, and what it may cost, is on record already; what it is asked goes there meanwhile.
-    let mut paper = Paper::default();
-    let prompt = paper.keep(text.clone());
-    paper.notes.push(Note::Asked(visit.asked(agent_name, prompt)));
-    shop.post(paper);
-    let heard = match visit.hear(&*agent, &brief, &text, left)? {
-        Ok(heard) => heard,
-        Err(stopped) => return Ok(Err(stopped)),
-    };
-    if heard.answer.came == Came::Unwelcome {
-        return Err(unwelcome(agent_name, &heard.answer.remarks));
-    }
-    // The session's papers lie on the desk before they are taken out of the lane: whoever goes on after a crash finds
-    // them in one place or the other.
-    let kept = visit.gathered(Kept::of(heard, agent_name, text))?;
-    let desk = shop.desk()?;
-    kept.write(&desk.path, job.id)?;
-    // Nobody else gets the desk before the journal has what lies there.
-    visit.report(kept).map(|done| Ok(Done { desk: Some(desk), ..done }))
+    visit.done(agent_name, &*agent)
 }
 
 /// One invocation.
@@ -122,6 +81,55 @@ struct Visit<'a> {
 }
 
 impl<'a> Visit<'a> {
+    /// Asks, hears, and looks at what came of it.
+    fn done(&self, agent_name: &str, agent: &dyn Agent) -> Outcome {
+        let mut left = None;
+        if self.job.again {
+            // What was complete before the process went away is taken. A session that was cut off goes on, where the agent
+            // can do that and nothing else was lost; everything else is done anew.
+            if let Some(kept) = Kept::find(&self.shop.desks(), self.job.id) {
+                return self.report(kept).map(Ok);
+            }
+            left = self.left_behind(agent);
+            if left.is_none() {
+                return self.lost();
+            }
+        }
+        let brief = self.brief();
+        let text = match &left {
+            Some(_) => prompt::go_on(&brief),
+            None => {
+                self.put_back()?;
+                papers::put(&self.lane.work, &self.shop.clerk.papers())?;
+                papers::make_room(
+                    &self.lane.work,
+                    self.writes.iter().map(|(_, path)| path.as_str()),
+                )?;
+                prompt::prompt(&brief, &self.task())
+            }
+        };
+        let text = self.shop.setup.mask.text(&text);
+        // That the agent is wanted, and what it may cost, is on record already; what it is asked goes there meanwhile.
+        let mut paper = Paper::default();
+        let prompt = paper.keep(text.clone());
+        paper.notes.push(Note::Asked(self.asked(agent_name, prompt)));
+        self.shop.post(paper);
+        let heard = match self.hear(agent, &brief, &text, left)? {
+            Ok(heard) => heard,
+            Err(stopped) => return Ok(Err(stopped)),
+        };
+        if heard.answer.came == Came::Unwelcome {
+            return Err(unwelcome(agent_name, &heard.answer.remarks));
+        }
+        // The session's papers lie on the desk before they are taken out of the lane: whoever goes on after a crash finds
+        // them in one place or the other.
+        let kept = self.gathered(Kept::of(heard, agent_name, text))?;
+        let desk = self.shop.desk()?;
+        kept.write(&desk.path, self.job.id)?;
+        // Nobody else gets the desk before the journal has what lies there.
+        self.report(kept).map(|done| Ok(Done { desk: Some(desk), ..done }))
+    }
+
     /// What is the same for every invocation of the role.
     fn brief(&self) -> Brief<'a> {
         let setup = &self.shop.setup;
