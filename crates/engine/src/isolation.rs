@@ -421,9 +421,44 @@ fn show_told(view: &mut View, path: &Path) {
     if !path.is_absolute() {
         return;
     }
-    for path in [Some(path.to_owned()), fs::canonicalize(path).ok()].into_iter().flatten() {
+    let real = fs::canonicalize(path).ok();
+    let mut paths = vec![path.to_owned()];
+    paths.extend(real.clone());
+    // A link stays one where nothing else is: many a program looks for its own beside what it leads to.
+    if let Some(real) = real.filter(|real| real != path) {
+        match room_for(view, path, &real) {
+            Room::Free => view.lay(path, Holds::Link(real)),
+            Room::Linked => {}
+            Room::Taken => paths.push(path.to_owned()),
+        }
+        paths.remove(0);
+    }
+    for path in paths {
         if path.exists() && path.parent().is_some() && !view.shows(&path) {
             view.show(path, Access::Read);
         }
+    }
+}
+
+/// Whether a link can be laid.
+enum Room {
+    Free,
+    /// It is there: somebody goes on who was here before.
+    Linked,
+    Taken,
+}
+
+fn room_for(view: &View, path: &Path, real: &Path) -> Room {
+    let on_top = view.places.iter().rev().find(|place| path.starts_with(&place.at));
+    match on_top.map(|place| (&place.holds, path.strip_prefix(&place.at))) {
+        None | Some((Holds::Memory, _)) => Room::Free,
+        Some((Holds::Shown { from, access: Access::Write }, Ok(rest))) => {
+            match fs::read_link(from.join(rest)) {
+                Ok(to) if to == real => Room::Linked,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Room::Free,
+                Ok(_) | Err(_) => Room::Taken,
+            }
+        }
+        Some(_) => Room::Taken,
     }
 }

@@ -160,6 +160,12 @@ impl System {
     /// What a directory of programs is a part of: beside a `bin` are the libraries of what is in it.
     fn whole(&self, entry: &Path) -> PathBuf {
         let entry = real(entry);
+        // What npm has installed there is packages, and nothing but links to them is in here.
+        if entry.ends_with("node_modules/.bin")
+            && let Some(packages) = entry.parent().filter(|packages| !self.would_tell(packages))
+        {
+            return packages.to_owned();
+        }
         let Some(parent) = entry.parent().filter(|_| entry.ends_with("bin")) else { return entry };
         // In a home much else lies beside a `bin`: only what looks like a toolchain, and lies deep enough, is one.
         let of_home = self
@@ -261,6 +267,21 @@ mod tests {
         assert!(
             matches!(&hidden.unwrap().holds, Holds::Shown { from, .. } if from == Path::new("/dev/null"))
         );
+    }
+
+    #[test]
+    fn beside_links_that_npm_made_are_the_packages_that_they_lead_to() {
+        let (dir, mut system) = home();
+        for name in ["me/app/node_modules/.bin", "work/node_modules/.bin"] {
+            fs::create_dir_all(dir.path().join(name)).unwrap();
+            system.path.push(dir.path().join(name));
+        }
+        system.hidden = vec![dir.path().join("work")];
+        let mut view = View::default();
+        system.lay(&mut view);
+        assert!(view.shows(&dir.path().join("me/app/node_modules/codex/bin/codex.js")));
+        assert!(!view.shows(&dir.path().join("me/app/secret")));
+        assert!(!view.shows(&dir.path().join("work/node_modules/codex")), "the person's work");
     }
 
     #[test]
