@@ -451,7 +451,7 @@ enum Room {
 fn room_for(view: &View, path: &Path, real: &Path) -> Room {
     let on_top = view.places.iter().rev().find(|place| path.starts_with(&place.at));
     match on_top.map(|place| (&place.holds, path.strip_prefix(&place.at))) {
-        None | Some((Holds::Memory, _)) => Room::Free,
+        None | Some((Holds::Memory | Holds::Devices, _)) => Room::Free,
         Some((Holds::Shown { from, access: Access::Write }, Ok(rest))) => {
             match fs::read_link(from.join(rest)) {
                 Ok(to) if to == real => Room::Linked,

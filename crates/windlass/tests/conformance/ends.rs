@@ -82,6 +82,7 @@ fn a_provider_that_cannot_serve_is_waited_for() {
     comes_to(Who::Claude, complains(FOR_EVER, Complaint::Overloaded), "overloaded");
     comes_to(Who::Codex, complains(FOR_EVER, Complaint::Overloaded), "overloaded");
     comes_to(Who::Claude, complains(FOR_EVER, Complaint::Internal), "overloaded");
+    comes_to(Who::Codex, complains(FOR_EVER, Complaint::Internal), "overloaded");
 }
 
 #[test]

@@ -6,6 +6,8 @@
 mod actor;
 #[path = "../shared/agents.rs"]
 mod agents;
+mod alive;
+mod answers;
 #[path = "../shared/bubblewrap.rs"]
 mod bubblewrap;
 mod cache;
@@ -13,7 +15,11 @@ mod caps;
 mod demo;
 mod ends;
 mod kills;
+mod limits;
+mod nobody;
+mod resumed;
 mod rig;
 #[path = "../shell/scratch.rs"]
 #[expect(dead_code, reason = "the tests of the shell need more of it")]
 mod scratch;
+mod signals;

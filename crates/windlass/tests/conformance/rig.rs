@@ -6,6 +6,7 @@ use serde_json::Value;
 use windlass_testkit::{Reply, Request, Server};
 
 use crate::agents::with_agents;
+use crate::alive::Alive;
 use crate::bubblewrap::with_bubblewrap;
 use crate::scratch::{Followed, Scratch};
 
@@ -45,16 +46,19 @@ impl Who {
         }
     }
 
+    /// The variable that its key is in.
+    pub fn key(self) -> &'static str {
+        match self {
+            Who::Claude => "ANTHROPIC_API_KEY",
+            Who::Codex => "OPENAI_API_KEY",
+        }
+    }
+
     /// What it is started with: a key that opens nothing.
     pub fn keys(self, command: &mut Command) {
-        match self {
-            Who::Claude => {
-                command.env("ANTHROPIC_API_KEY", "test-key-1");
-                command.env("CLAUDE_CODE_MAX_RETRIES", "1");
-            }
-            Who::Codex => {
-                command.env("OPENAI_API_KEY", "test-key-1");
-            }
+        command.env(self.key(), "test-key-1");
+        if self == Who::Claude {
+            command.env("CLAUDE_CODE_MAX_RETRIES", "1");
         }
     }
 }
@@ -76,10 +80,43 @@ impl Rig {
         config: &str,
         files: &[(&str, &str)],
     ) -> Self {
+        Rig::with(who, Server::start(brain).unwrap(), config, files)
+    }
+
+    /// With an agent whose prices are not known.
+    pub fn unpriced(
+        who: Who,
+        brain: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+        config: &str,
+    ) -> Self {
         let server = Server::start(brain).unwrap();
+        let agent = who.config(&server);
+        let lines = agent.lines().filter(|line| !line.starts_with("prices"));
+        let agent: String = lines.map(|line| format!("{line}\n")).collect();
+        Rig::of(who, server, &agent, config, &[])
+    }
+
+    /// With an agent that gets these arguments besides.
+    pub fn with_arguments(
+        who: Who,
+        brain: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+        arguments: &[&str],
+    ) -> Self {
+        let server = Server::start(brain).unwrap();
+        let command: Vec<&str> = [who.name()].iter().chain(arguments).copied().collect();
+        let agent = format!("{}command = {command:?}\n", who.config(&server));
+        Rig::of(who, server, &agent, "", &[])
+    }
+
+    /// With a server that is there already.
+    pub fn with(who: Who, server: Server, config: &str, files: &[(&str, &str)]) -> Self {
+        let agent = who.config(&server);
+        Rig::of(who, server, &agent, config, files)
+    }
+
+    fn of(who: Who, server: Server, agent: &str, config: &str, files: &[(&str, &str)]) -> Self {
         let config = format!(
-            "{}[roles]\ndefault = '{}'\n[checks]\ntest = 'sh test.sh'\n{config}",
-            who.config(&server),
+            "{agent}[roles]\ndefault = '{}'\n[checks]\ntest = 'sh test.sh'\n{config}",
             who.name()
         );
         let mut all = vec![("windlass.toml", config.as_str()), ("tasks.toml", TASKS)];
@@ -104,6 +141,11 @@ impl Rig {
         followed.child.kill().unwrap();
         followed.code();
         answer
+    }
+
+    /// Processes that know where the model is: the agent, and what it has started.
+    pub fn agents(&self) -> Vec<Alive> {
+        Alive::all().into_iter().filter(|one| one.knows(&self.server.url())).collect()
     }
 
     pub fn until_answered(&self, mut command: Command) -> (Followed, Value) {

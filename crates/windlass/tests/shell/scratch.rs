@@ -190,11 +190,17 @@ impl Scratch {
 
     /// Entries of a run's journal that are notes of this kind.
     pub fn notes(&self, kind: &str) -> Vec<Value> {
+        let mut entries = self.entries();
+        entries.retain(|entry| entry["note"] == kind);
+        entries
+    }
+
+    /// Entries of a run's journal.
+    pub fn entries(&self) -> Vec<Value> {
         let output = self.windlass(&["log", "--json"]).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let lines = String::from_utf8(output.stdout).unwrap();
-        let entries = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        entries.filter(|entry| entry["note"] == kind).collect()
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     /// Processes that were started on behalf of this scratch repository and still live.
