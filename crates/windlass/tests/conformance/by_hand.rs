@@ -1,0 +1,52 @@
+//! Agents as a person starts them, without anything that Windlass does for them: so that what never comes about with it
+//! can be seen to come about without.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::agents::with_agents;
+use crate::bubblewrap::with_bubblewrap;
+use crate::rig::{Rig, Who};
+
+/// Has an agent work in a directory, with this home.
+pub fn works(rig: &Rig, directory: &Path, home: &Path) {
+    let url = rig.server.url();
+    let provider = format!(
+        "model_providers.local={{name=\"local\",base_url=\"{url}/v1\",env_key=\"OPENAI_API_KEY\",\
+         wire_api=\"responses\",supports_websockets=false}}"
+    );
+    let words: &[&str] = match rig.who {
+        Who::Claude => &["-p", "--dangerously-skip-permissions", "--model=claude-sonnet-4-5"],
+        // Plugins it would fetch from the network.
+        Who::Codex => &[
+            "exec",
+            "--dangerously-bypass-approvals-and-sandbox",
+            "--dangerously-bypass-hook-trust",
+            "--disable=plugins",
+            "--skip-git-repo-check",
+            "--model=gpt-5.2",
+            "--config=model_provider=local",
+            "--config",
+            &provider,
+        ],
+    };
+    fs::create_dir_all(home.join(".codex")).expect("a directory");
+    let mut command = Command::new(rig.who.name());
+    command
+        .args(words)
+        .arg("Look around.")
+        .current_dir(directory)
+        .stdin(Stdio::null())
+        .env_clear()
+        .env("PATH", with_agents(&with_bubblewrap()))
+        .env("HOME", home)
+        .env("ANTHROPIC_BASE_URL", &url)
+        .env("IS_SANDBOX", "1")
+        .env("DISABLE_AUTOUPDATER", "1")
+        .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+    rig.who.keys(&mut command);
+    let output = command.output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+}
