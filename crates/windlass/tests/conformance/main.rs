@@ -22,6 +22,7 @@ mod ends;
 mod hostile;
 mod limits;
 mod nobody;
+mod person;
 mod resumed;
 mod rig;
 #[path = "../shell/scratch.rs"]
