@@ -210,6 +210,8 @@ struct Stream {
     model: String,
     /// By all requests of the session, also those from before it was cut off.
     used: Tokens,
+    /// The most that this came to so far: what was spent only grows, also when it changes to a cheaper model.
+    dearest: u64,
     /// Its provider says: not before this.
     limit: Option<i64>,
     /// Why it failed.
@@ -265,6 +267,7 @@ impl Stream {
             prices,
             model: model.to_owned(),
             used: Tokens::default(),
+            dearest: 0,
             limit: None,
             error: None,
             last: None,
@@ -369,11 +372,15 @@ impl Stream {
         if used.total() >= self.used.total() {
             self.used = used;
         }
-        Event::Usage(self.so_far())
+        let so_far = self.so_far();
+        if let Reported::Known(cost) = so_far.cost {
+            self.dearest = cost;
+        }
+        Event::Usage(so_far)
     }
 
     fn so_far(&self) -> Usage {
-        let cost = self.prices.of(&self.model, self.used);
+        let cost = self.prices.of(&self.model, self.used).map(|cost| cost.max(self.dearest));
         Usage { cost: reported(cost), tokens: Reported::Known(self.used.total()) }
     }
 
@@ -586,6 +593,26 @@ mod tests {
         let model = r#"{"type":"turn_context","payload":{"model":"gpt-6"}}"#;
         own.line(Source::Record, model.as_bytes());
         assert_eq!(own.so_far().cost, Reported::Unknown, "a model without a price");
+    }
+
+    #[test]
+    fn what_it_has_spent_only_grows_also_with_a_cheaper_model() {
+        let prices =
+            "dear = { input = 10.0, output = 10.0 }\ncheap = { input = 1.0, output = 1.0 }";
+        let mut own = listener(prices);
+        let mut spent = |model: &str, input: u64| {
+            let model = format!(r#"{{"type":"turn_context","payload":{{"model":"{model}"}}}}"#);
+            own.line(Source::Record, model.as_bytes());
+            let usage = format!(
+                r#"{{"type":"token_usage_record","payload":{{"thread_token_usage":{{"input_tokens":{input}}}}}}}"#
+            );
+            own.line(Source::Record, usage.as_bytes());
+            own.so_far().cost
+        };
+        assert_eq!(spent("dear", 100), Reported::Known(1_000));
+        assert_eq!(spent("nobody's", 150), Reported::Unknown);
+        assert_eq!(spent("cheap", 200), Reported::Known(1_000));
+        assert_eq!(spent("cheap", 2_000), Reported::Known(2_000));
     }
 
     #[test]

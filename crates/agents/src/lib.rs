@@ -22,6 +22,8 @@ mod command;
 mod configuration;
 mod find;
 mod first_line;
+#[cfg(test)]
+mod fuzz;
 mod kind;
 mod line;
 mod listen;

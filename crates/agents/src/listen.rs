@@ -104,7 +104,9 @@ impl Lines {
 
 /// An event that a line holds.
 pub(crate) fn event(line: &[u8]) -> Option<Map<String, Json>> {
-    serde_json::from_slice(line).ok()
+    // Half a line is none, and is not read through to find that out.
+    let is_whole = line.trim_ascii_end().ends_with(b"}");
+    is_whole.then(|| serde_json::from_slice(line).ok())?
 }
 
 /// What a key holds, if it is a text.
@@ -166,10 +168,14 @@ struct Request {
 
 /// So many requests may still be heard of again.
 const OPEN: usize = 64;
+/// No name of a request or of a model is longer than this.
+const NAME_BYTES: usize = 256;
 
 impl Tally {
     /// A request is heard of: what it used up so far.
     pub fn request(&mut self, id: &str, model: &str, tokens: Tokens, prices: &Prices) {
+        let short = |name: &str| name[..name.floor_char_boundary(NAME_BYTES)].to_owned();
+        let (id, model) = (short(id), short(model));
         if let Some(own) = self.open.iter_mut().rev().find(|own| own.id == id) {
             own.tokens = Tokens {
                 input: own.tokens.input.max(tokens.input),
@@ -179,7 +185,7 @@ impl Tally {
             };
             return;
         }
-        self.open.push_back(Request { id: id.to_owned(), model: model.to_owned(), tokens });
+        self.open.push_back(Request { id, model, tokens });
         if self.open.len() > OPEN
             && let Some(oldest) = self.open.pop_front()
         {

@@ -81,7 +81,7 @@ impl HeardOf {
 fn plus(one: Usage, other: Usage) -> Usage {
     use windlass_core::run::Reported::{Known, Unknown};
     let add = |one, other| match (one, other) {
-        (Known(one), Known(other)) => Known(one + other),
+        (Known(one), Known(other)) => Known(one.saturating_add(other)),
         _ => Unknown,
     };
     Usage { cost: add(one.cost, other.cost), tokens: add(one.tokens, other.tokens) }
