@@ -462,3 +462,41 @@ fn room_for(view: &View, path: &Path, real: &Path) -> Room {
         Some(_) => Room::Taken,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_program_that_is_told_of_by_a_link_stays_a_link_where_there_is_room() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        fs::create_dir_all(top.join("real/bin")).unwrap();
+        fs::write(top.join("real/bin/codex"), "").unwrap();
+        symlink("real", top.join("link")).unwrap();
+        let (told, real) = (top.join("link/bin/codex"), top.join("real/bin/codex"));
+        let link = |view: &View| view.places.iter().any(|it| it.holds == Holds::Link(real.clone()));
+        let mut view = View::default();
+        show_told(&mut view, &told);
+        assert!(link(&view) && view.shows(&real));
+        // What is shown already is left as it is.
+        let mut view = View::default();
+        view.show(&top, Access::Read);
+        show_told(&mut view, &told);
+        assert!(!link(&view) && view.shows(&told));
+        // Whoever goes on in quarters where the link was laid finds it there.
+        let quarters = top.join("quarters");
+        let mut view = View::default();
+        view.show_at(&top, &quarters, Access::Write);
+        show_told(&mut view, &told);
+        assert!(link(&view));
+        fs::create_dir_all(quarters.join("link/bin")).unwrap();
+        symlink(&real, quarters.join("link/bin/codex")).unwrap();
+        let mut view = View::default();
+        view.show_at(&top, &quarters, Access::Write);
+        show_told(&mut view, &told);
+        assert!(!link(&view) && !view.shows(&told));
+    }
+}

@@ -161,6 +161,15 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn what_two_answers_used_up_is_counted_as_far_as_numbers_go() {
+        use windlass_core::run::Reported::{Known, Unknown};
+        let usage = |tokens| Usage { cost: Unknown, tokens };
+        assert_eq!(plus(usage(Known(1)), usage(Known(2))), usage(Known(3)));
+        assert_eq!(plus(usage(Known(u64::MAX)), usage(Known(2))), usage(Known(u64::MAX)));
+        assert_eq!(plus(usage(Known(1)), usage(Unknown)), usage(Unknown));
+    }
+
+    #[test]
     fn an_answer_that_was_asked_for_twice_is_seen_with_both_texts() {
         let unclear = heard(r#"{"text":"well, hush-hush-1"}"#, None).0;
         assert_eq!(unclear.answer.came, Came::Unknown);

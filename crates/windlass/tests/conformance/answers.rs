@@ -74,5 +74,6 @@ fn prose_of_claude_is_no_verdict_and_is_asked_about_once() {
 #[test]
 fn prose_of_codex_is_no_verdict_and_is_asked_about_once() {
     comes_to(Who::Codex, says(PROSE, OBJECT), ("done", true));
+    comes_to(Who::Codex, says("{\"verdict\": \"perhaps\"}", OBJECT), ("done", true));
     comes_to(Who::Codex, says(PROSE, PROSE), ("unknown", true));
 }

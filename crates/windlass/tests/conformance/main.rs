@@ -23,6 +23,7 @@ mod hostile;
 mod limits;
 mod nobody;
 mod person;
+mod prompts;
 mod resumed;
 mod rig;
 #[path = "../shell/scratch.rs"]
