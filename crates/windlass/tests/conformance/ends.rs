@@ -80,9 +80,18 @@ fn a_short_trouble_is_no_trouble() {
 #[test]
 fn a_provider_that_cannot_serve_is_waited_for() {
     comes_to(Who::Claude, complains(FOR_EVER, Complaint::Overloaded), "overloaded");
-    comes_to(Who::Codex, complains(FOR_EVER, Complaint::Overloaded), "overloaded");
     comes_to(Who::Claude, complains(FOR_EVER, Complaint::Internal), "overloaded");
-    comes_to(Who::Codex, complains(FOR_EVER, Complaint::Internal), "overloaded");
+}
+
+mod slow {
+    use super::*;
+
+    /// It tries again by itself, and waits longer each time.
+    #[test]
+    fn a_provider_that_cannot_serve_codex_is_waited_for() {
+        comes_to(Who::Codex, complains(FOR_EVER, Complaint::Overloaded), "overloaded");
+        comes_to(Who::Codex, complains(FOR_EVER, Complaint::Internal), "overloaded");
+    }
 }
 
 #[test]
