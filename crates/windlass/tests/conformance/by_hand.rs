@@ -31,7 +31,10 @@ pub fn works(rig: &Rig, directory: &Path, home: &Path) {
             &provider,
         ],
     };
-    fs::create_dir_all(home.join(".codex")).expect("a directory");
+    let scratch = rig.scratch.path("tmp");
+    for dir in [&home.join(".codex"), &scratch] {
+        fs::create_dir_all(dir).expect("a directory");
+    }
     let mut command = Command::new(rig.who.name());
     command
         .args(words)
@@ -41,6 +44,7 @@ pub fn works(rig: &Rig, directory: &Path, home: &Path) {
         .env_clear()
         .env("PATH", with_agents(&with_bubblewrap()))
         .env("HOME", home)
+        .env("TMPDIR", scratch)
         .env("ANTHROPIC_BASE_URL", &url)
         .env("IS_SANDBOX", "1")
         .env("DISABLE_AUTOUPDATER", "1")
