@@ -234,7 +234,7 @@ impl Listener for Stream {
                 events.extend(self.message(&event));
                 events
             }
-            "stream_event" => self.partial(&event).into_iter().collect(),
+            "stream_event" => self.partial(&event).unwrap_or_default(),
             "rate_limit_event" => self.rate_limit(&event).into_iter().collect(),
             "result" => {
                 self.result(event);
@@ -317,18 +317,18 @@ impl Stream {
     }
 
     /// A part of a message while it is being written.
-    fn partial(&mut self, event: &Map<String, Json>) -> Option<Event> {
+    fn partial(&mut self, event: &Map<String, Json>) -> Option<Vec<Event>> {
         let inner = event.get("event")?.as_object()?;
         match text(inner, "type")? {
             "message_start" => {
                 self.current = text(inner.get("message")?.as_object()?, "id")?.to_owned();
-                self.message(inner)
+                Some([Event::Turn].into_iter().chain(self.message(inner)).collect())
             }
             "message_delta" => {
                 let id = text(event, "api_message_id").unwrap_or(&self.current).to_owned();
                 let tokens = tokens(inner.get("usage")?.as_object()?);
                 self.tally.request(&id, "", tokens, &self.prices);
-                Some(Event::Usage(self.tally.usage(&self.prices)))
+                Some(vec![Event::Usage(self.tally.usage(&self.prices))])
             }
             _ => None,
         }

@@ -234,7 +234,7 @@ impl Listener for Stream {
         let Some(event) = event(line) else { return Vec::new() };
         match from {
             Source::Output => self.printed(&event),
-            Source::Record | Source::Past => self.written(from, &event).into_iter().collect(),
+            Source::Record | Source::Past => self.written(from, &event).unwrap_or_default(),
         }
     }
 
@@ -336,7 +336,7 @@ impl Stream {
     }
 
     /// One line of what it writes down.
-    fn written(&mut self, from: Source, event: &Map<String, Json>) -> Option<Event> {
+    fn written(&mut self, from: Source, event: &Map<String, Json>) -> Option<Vec<Event>> {
         let payload = event.get("payload")?.as_object()?;
         match (text(event, "type")?, text(payload, "type")) {
             ("turn_context", _) => {
@@ -344,9 +344,10 @@ impl Stream {
                 None
             }
             ("token_usage_record", _) => {
-                Some(self.uses(payload.get("thread_token_usage")?.as_object()?))
+                let used = self.uses(payload.get("thread_token_usage")?.as_object()?);
+                Some(vec![Event::Turn, used])
             }
-            ("event_msg", Some("token_count")) => self.rate_limits(payload),
+            ("event_msg", Some("token_count")) => self.rate_limits(payload).map(|it| vec![it]),
             ("event_msg", Some("task_complete")) if from == Source::Record => {
                 let error = payload.get("error")?.as_object()?;
                 let kind = error.get("codex_error_info").and_then(failure_kind);
@@ -585,7 +586,8 @@ mod tests {
         };
         let mut heard = |from, input| own.line(from, record(input).as_bytes());
         let usage = |cost, tokens| {
-            [Event::Usage(Usage { cost: Reported::Known(cost), tokens: Reported::Known(tokens) })]
+            let usage = Usage { cost: Reported::Known(cost), tokens: Reported::Known(tokens) };
+            [Event::Turn, Event::Usage(usage)]
         };
         assert_eq!(heard(Source::Past, 2_000), usage(1_750 + 175 + 140, 2_010));
         assert_eq!(heard(Source::Record, 3_000), usage(3_500 + 175 + 140, 3_010));

@@ -28,6 +28,8 @@ pub enum Event {
     },
     /// It changed a file.
     Change(String),
+    /// It asked its model once more.
+    Turn,
     /// What it has used up so far, with everything before.
     Usage(Usage),
     /// Its provider serves it no more until this time of the wall clock (in milliseconds since 1970), if it says.

@@ -208,6 +208,8 @@ pub struct Invocation {
     pub silent_minutes: Option<u64>,
     /// Tokens.
     pub tokens: Option<u64>,
+    /// Turns of an agent that tells of them: how often it may ask its model.
+    pub turns: Option<u32>,
 }
 
 /// What one request can use up.
@@ -368,6 +370,7 @@ impl Config {
         let invocation = &mut caps.invocation;
         invocation.amount.cost_micros = own.dollars.map_or(invocation.amount.cost_micros, micros);
         invocation.amount.tokens = own.tokens.unwrap_or(invocation.amount.tokens);
+        invocation.iterations = own.turns.or(invocation.iterations);
         let request = self.budget.request;
         invocation.request.cost_micros =
             request.dollars.map_or(invocation.request.cost_micros, micros);
@@ -439,7 +442,7 @@ branch = "main"
 
 [budget]
 run = { dollars = 5, minutes = 90 }
-invocation = { dollars = 0.5, silent_minutes = 9 }
+invocation = { dollars = 0.5, silent_minutes = 9, turns = 40 }
 request = { dollars = 0.1, tokens = 1000 }
 
 [policies.night]
@@ -492,6 +495,7 @@ answer = "yes"
         assert_eq!(settings.caps.invocation.amount.cost_micros, 500_000);
         assert_eq!(settings.caps.invocation.request.cost_micros, 100_000);
         assert_eq!(settings.caps.invocation.request.tokens, 1_000);
+        assert_eq!(settings.caps.invocation.iterations, Some(40));
         assert_eq!(config.budget.invocation.silent_minutes, Some(9));
         assert!(settings.unpriced.contains("worker") && settings.unpriced.len() == 1);
         assert_eq!(settings.policies[0].name, "night");

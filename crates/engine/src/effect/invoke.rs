@@ -264,7 +264,7 @@ impl<'a> Visit<'a> {
         };
         let program = agent.program(&ask);
         put_files(&home, &program.files)?;
-        let meter = Meter::new(agent.listener(&ask), may_use);
+        let meter = Meter::new(agent.listener(&ask), may_use, self.job.effect.turns);
         let mut follower = agent
             .record()
             .map(|record| (Follower::new(home.clone(), record.below, meter.clone()), record.live));

@@ -19,8 +19,10 @@ use windlass_process::beneath::{Links, Root};
 use crate::clock::wall_ms;
 use crate::shop::lock;
 
-/// A record is looked at this often.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// A record is looked at this often: sooner than a model answers, so that no more than one request is begun meanwhile.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// And every so often whether there is another file of it.
+const LOOK_AROUND: u32 = 12;
 /// Whoever waits longer than this for a provider does not wait here.
 const WAIT_HERE_MS: u64 = 3 * 60_000;
 
@@ -35,6 +37,8 @@ pub(super) struct Meter {
 pub(super) enum Cut {
     /// It has used up what it may.
     Spent,
+    /// It has taken all the turns that it may.
+    Turned,
     /// Its provider keeps it waiting until then.
     Waits(i64),
 }
@@ -43,18 +47,21 @@ struct Ear {
     listener: Option<Box<dyn Listener>>,
     lines: Lines,
     may_use: Amount,
+    /// Turns that it may still take.
+    turns: Option<u32>,
     seen: Usage,
     cut: Option<Cut>,
     child: Option<Arc<Child>>,
 }
 
 impl Meter {
-    /// With what it may use up before it is stopped.
-    pub fn new(listener: Box<dyn Listener>, may_use: Amount) -> Self {
+    /// With what it may use up, and the turns that it may take, before it is stopped.
+    pub fn new(listener: Box<dyn Listener>, may_use: Amount, turns: Option<u32>) -> Self {
         let ear = Ear {
             listener: Some(listener),
             lines: Lines::default(),
             may_use,
+            turns,
             seen: Usage::UNKNOWN,
             cut: None,
             child: None,
@@ -95,6 +102,11 @@ impl Ear {
         for event in listener.line(from, line) {
             match event {
                 Event::Usage(usage) => self.uses(usage),
+                Event::Turn => match &mut self.turns {
+                    Some(0) => self.cut(Cut::Turned),
+                    Some(left) => *left -= 1,
+                    None => {}
+                },
                 Event::Waits(wait) if wait >= WAIT_HERE_MS => {
                     let wait = i64::try_from(wait).unwrap_or(i64::MAX);
                     self.cut(Cut::Waits(wall_ms().saturating_add(wait)));
@@ -136,6 +148,10 @@ pub(super) fn because(cut: Cut) -> (Came, String) {
         Cut::Spent => {
             (Came::Exhausted, "it was stopped: it had used up what an invocation may".to_owned())
         }
+        Cut::Turned => (
+            Came::Exhausted,
+            "it was stopped: it had taken the turns that an invocation may".to_owned(),
+        ),
         Cut::Waits(until) => (
             Came::Limited(Some(until)),
             "its provider keeps it waiting: it was stopped, and is asked again then".to_owned(),
@@ -162,12 +178,14 @@ pub(super) struct Follower {
     home: PathBuf,
     below: &'static Path,
     files: BTreeMap<PathBuf, (u64, Lines)>,
+    /// How often it was looked at.
+    looks: u32,
     meter: Meter,
 }
 
 impl Follower {
     pub fn new(home: PathBuf, below: &'static Path, meter: Meter) -> Self {
-        Follower { home, below, files: BTreeMap::new(), meter }
+        Follower { home, below, files: BTreeMap::new(), looks: 0, meter }
     }
 
     /// Takes in what is there already: it is from before.
@@ -177,10 +195,23 @@ impl Follower {
 
     /// Hands on every line that is new.
     fn look(&mut self, source: Source) {
-        let Ok(root) = Root::open(&self.home, Links::Refuse) else { return };
+        self.look_around();
+        self.look_again(source);
+    }
+
+    /// Looks for files of the record that are new.
+    fn look_around(&mut self) {
         for path in record_files(&self.home.join(self.below)) {
-            let Ok(path) = path.strip_prefix(&self.home) else { continue };
-            let (at, lines) = self.files.entry(path.to_owned()).or_default();
+            if let Ok(path) = path.strip_prefix(&self.home) {
+                self.files.entry(path.to_owned()).or_default();
+            }
+        }
+    }
+
+    /// Hands on every line that is new in the files that are known.
+    fn look_again(&mut self, source: Source) {
+        let Ok(root) = Root::open(&self.home, Links::Refuse) else { return };
+        for (path, (at, lines)) in &mut self.files {
             while let Some(chunk) = more(&root, path, *at) {
                 *at += chunk.len() as u64;
                 let mut ear = lock(&self.meter.ear);
@@ -198,7 +229,11 @@ impl Follower {
                     let is_over = lock(&over.0);
                     let waited = over.1.wait_timeout_while(is_over, LOOK_EVERY, |over| !*over);
                     let is_over = *waited.unwrap_or_else(PoisonError::into_inner).0;
-                    self.look(Source::Record);
+                    self.looks = self.looks.wrapping_add(1);
+                    if is_over || self.looks.is_multiple_of(LOOK_AROUND) {
+                        self.look_around();
+                    }
+                    self.look_again(Source::Record);
                     if is_over {
                         return;
                     }
@@ -245,6 +280,9 @@ mod tests {
             if let Some(wait) = text.strip_prefix("wait ").and_then(|wait| wait.parse().ok()) {
                 return vec![Event::Waits(wait)];
             }
+            if text == "turn" {
+                return vec![Event::Turn];
+            }
             let tokens = text.trim().parse().map_or(Reported::Unknown, Reported::Known);
             vec![Event::Usage(Usage { cost: Reported::Unknown, tokens })]
         }
@@ -255,7 +293,7 @@ mod tests {
     }
 
     fn meter() -> Meter {
-        Meter::new(Box::new(Numbers), Amount { cost_micros: 100, tokens: 1_000 })
+        Meter::new(Box::new(Numbers), Amount { cost_micros: 100, tokens: 1_000 }, Some(2))
     }
 
     fn heard(lines: &str) -> (Option<Cut>, Usage) {
@@ -273,6 +311,13 @@ mod tests {
         assert_eq!(heard("10\n1000").0, Some(Cut::Spent), "also if its last line has no end");
         assert_eq!(heard("nobody knows\n").0, None);
         assert_eq!(heard("7\n9\n").1.tokens, Reported::Known(9));
+    }
+
+    #[test]
+    fn it_is_stopped_when_it_begins_a_turn_more_than_it_may() {
+        assert_eq!(heard("turn\nturn\n").0, None);
+        assert_eq!(heard("turn\nturn\nturn\n").0, Some(Cut::Turned));
+        assert_eq!(because(Cut::Turned).0, Came::Exhausted);
     }
 
     #[test]
