@@ -1,9 +1,10 @@
 //! What becomes of an invocation, whatever its provider does: the same word for it, whoever the agent is.
 
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use serde_json::json;
-use windlass_testkit::{Call, Complaint, Reply, Request, Turn};
+use windlass_testkit::{Call, Complaint, Fault, Reply, Request, Turn};
 
 use crate::rig::{Rig, Who};
 
@@ -132,4 +133,41 @@ fn a_model_that_will_not_is_no_success() {
 fn an_answer_that_is_too_long_is_no_success() {
     comes_to(Who::Claude, troubled(FOR_EVER, || Reply::tokens_max("And then")), "too_long");
     comes_to(Who::Codex, troubled(FOR_EVER, || Reply::tokens_max("And then")), "crashed");
+}
+
+/// When a subscription has something left again, in seconds since 1970.
+const RESET: u64 = 4_000_000_000;
+
+#[test]
+fn a_limit_of_a_subscription_is_waited_for_until_it_is_over() {
+    // Claude Code says so in an event of its own, to whoever has a subscription.
+    let limit = Complaint::RateLimited { retry_after_s: None, reset_unix_s: Some(RESET) };
+    let rig = Rig::new(Who::Claude, complains(FOR_EVER, limit), "", &[]);
+    let mut command = rig.start();
+    command.env_remove("ANTHROPIC_API_KEY").env("CLAUDE_CODE_OAUTH_TOKEN", "test-key-2");
+    until_it_is_over(&rig, command);
+    // Codex notes in its record what its provider says beside every answer.
+    let headers = [("used-percent", "100"), ("window-minutes", "300"), ("reset-at", "4000000000")];
+    let headers: Vec<(String, String)> = headers
+        .iter()
+        .map(|(name, value)| (format!("x-codex-primary-{name}"), (*value).to_owned()))
+        .collect();
+    let brain = troubled(FOR_EVER, move || {
+        let body = json!({ "error": { "type": "usage_limit_reached", "message": "no more" } });
+        Fault::Status { status: 429, headers: headers.clone(), body: body.to_string() }.into()
+    });
+    let rig = Rig::new(Who::Codex, brain, "", &[]);
+    until_it_is_over(&rig, rig.start());
+}
+
+/// A run that waits for its provider until the limit is over, and says so.
+fn until_it_is_over(rig: &Rig, command: Command) {
+    let (mut run, answer) = rig.until_answered(command);
+    assert_eq!(answer["came"], "limited", "{:?}: {answer:#}", rig.who);
+    let reported = run.until("it is parked", |entry| entry["park_until_ms"].is_u64());
+    assert_eq!(reported["ended"]["limited"], RESET * 1_000, "{:?}", rig.who);
+    let status = rig.scratch.status();
+    assert_eq!(status["runs"][0]["limited_until"], "2096-10-02T07:06:40.000Z", "{status:#}");
+    run.child.kill().unwrap();
+    run.code();
 }
