@@ -204,6 +204,11 @@ impl Isolation {
             self.lay_masks(&mut view, space.work, stay.sight);
         }
         for path in stay.told {
+            if let Some(packages) = packages_of(path).filter(|it| !self.system.would_tell(it))
+                && !view.shows(&packages)
+            {
+                view.show(packages, Access::Read);
+            }
             show_told(&mut view, path);
         }
         view.directory = lane;
@@ -416,6 +421,14 @@ fn is_plain_below(dir: &Path, path: &Path) -> bool {
     })
 }
 
+/// What npm has installed together with a program, if it has installed it: a program is of little use without its packages.
+fn packages_of(path: &Path) -> Option<PathBuf> {
+    let real = fs::canonicalize(path).ok()?;
+    let above = real.ancestors().filter(|dir| dir.ends_with("node_modules"));
+    // Packages have packages of their own: the outermost has them all.
+    above.last().map(Path::to_owned)
+}
+
 /// Shows what an agent was told of by its path: its program, its files.
 fn show_told(view: &mut View, path: &Path) {
     if !path.is_absolute() {
@@ -468,6 +481,20 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+
+    #[test]
+    fn a_program_that_npm_installed_is_nothing_without_its_packages() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        let own = top.join("node_modules/codex/node_modules/inner/bin");
+        fs::create_dir_all(&own).unwrap();
+        fs::write(own.join("codex.js"), "").unwrap();
+        fs::write(top.join("plain"), "").unwrap();
+        symlink(own.join("codex.js"), top.join("codex")).unwrap();
+        assert_eq!(packages_of(&top.join("codex")), Some(top.join("node_modules")));
+        assert_eq!(packages_of(&top.join("plain")), None);
+        assert_eq!(packages_of(&top.join("not there")), None);
+    }
 
     #[test]
     fn a_program_that_is_told_of_by_a_link_stays_a_link_where_there_is_room() {

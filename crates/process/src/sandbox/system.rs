@@ -182,7 +182,7 @@ impl System {
     }
 
     /// Whether a directory has what is nobody's business in it, or is in it.
-    fn would_tell(&self, path: &Path) -> bool {
+    pub fn would_tell(&self, path: &Path) -> bool {
         // By what they are, not by what they are called.
         let path = real(path);
         let is_in = |hidden: &PathBuf| {
