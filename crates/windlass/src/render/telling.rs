@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use windlass_core::run::{EffectId, Ended, Ending, Event, FrameId, Moved, Run};
 use windlass_core::workflow::{Go, ScopeIx, Workflow};
+use windlass_engine::date;
 use windlass_engine::entry::{Check, Entry, Invocation, Note};
 
 use crate::render::clean;
@@ -181,7 +182,9 @@ impl Teller {
             (Ended::Mishap(mishap), None) if !self.told.contains(&ending.effect) => {
                 Some(format!("{at}{}", mishap.name()))
             }
-            (Ended::Limited(_), _) => Some(format!("{at}its provider asks to wait")),
+            (Ended::Limited(until), _) => {
+                Some(format!("{at}it waits for its provider until {}", date::instant(*until)))
+            }
             _ => None,
         }
     }

@@ -33,3 +33,16 @@ fn what_is_limited_is_parked_and_stays_so_across_restarts_at_no_cost() {
     let status = scratch.status();
     assert_eq!(status["runs"][0]["cost_usd"], 0.0, "{status:#}");
 }
+
+#[test]
+fn who_looks_on_is_told_until_when_a_provider_is_waited_for() {
+    let script = limited("4000000000");
+    let scratch = Scratch::with(&[("script.toml", &script), ("tasks.toml", TASKS)]);
+    let mut run = scratch.follow(&mut scratch.start());
+    run.until("it is parked", |entry| entry["park_until_ms"].is_u64());
+    run.child.kill().unwrap();
+    run.code();
+    let output = scratch.windlass(&["log"]).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(told.contains("waits for its provider until 2096-10-02T07:06:40.000Z"), "{told}");
+}
