@@ -288,7 +288,13 @@ impl<'a> Visit<'a> {
             Err(stopped) => return Ok(Err(stopped)),
         };
         barred(&finished)?;
-        self.heard(finished, &meter).map(Ok)
+        let mut heard = self.heard(finished, &meter)?;
+        if resumes.is_some() {
+            // A request may have been under way when it was cut off, and no account has that.
+            let request = self.job.effect.set_aside.minus(may_use);
+            heard.answer.usage = meter::and_one_request(heard.answer.usage, request);
+        }
+        Ok(Ok(heard))
     }
 
     /// What an invocation that has ended came to.

@@ -172,6 +172,18 @@ pub(super) fn settled(accounted: Usage, seen: Usage, set_aside: Amount) -> Usage
     }
 }
 
+/// What was used up, and the most that one request more can have used up.
+pub(super) fn and_one_request(usage: Usage, request: Amount) -> Usage {
+    let more = |figure: Reported, request: u64| match figure {
+        Reported::Known(figure) => Reported::Known(figure.saturating_add(request)),
+        Reported::Unknown => Reported::Unknown,
+    };
+    Usage {
+        cost: more(usage.cost, request.cost_micros),
+        tokens: more(usage.tokens, request.tokens),
+    }
+}
+
 /// Follows the record that an agent keeps of its session, as far as it has been read.
 pub(super) struct Follower {
     /// Where the agent's home is. What is in it is the agent's to shape.
@@ -338,6 +350,14 @@ mod tests {
         assert_eq!(settled(Usage::UNKNOWN, known(1_100), aside), Usage::UNKNOWN);
         assert_eq!(settled(Usage::UNKNOWN, known(1_300), aside), known(1_300), "an overrun");
         assert_eq!(settled(known(5), known(1_300), aside), known(5), "its own account counts");
+    }
+
+    #[test]
+    fn a_request_that_nobody_accounts_for_counts_as_the_most_that_it_can_be() {
+        let usage = Usage { cost: Reported::Unknown, tokens: Reported::Known(10) };
+        let request = Amount { cost_micros: 5, tokens: 7 };
+        let want = Usage { cost: Reported::Unknown, tokens: Reported::Known(17) };
+        assert_eq!(and_one_request(usage, request), want);
     }
 
     #[test]
