@@ -157,12 +157,18 @@ pub struct Record {
     pub live: bool,
 }
 
-/// The files of a record, in the order in which they were begun.
+/// The files of a record, in the order in which they were begun. Who fills the place with others is not looked at for ever.
 pub fn record_files(below: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut open = vec![(below.to_owned(), 0)];
+    let mut left = RECORD_ENTRIES;
     while let Some((dir, depth)) = open.pop() {
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+            left -= 1;
+            if left == 0 {
+                files.sort();
+                return files;
+            }
             let path = entry.path();
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() && depth < RECORD_DEPTH => open.push((path, depth + 1)),
@@ -179,6 +185,8 @@ pub fn record_files(below: &Path) -> Vec<PathBuf> {
 
 /// Records are not deeper than this.
 const RECORD_DEPTH: u32 = 6;
+/// And have no more in them than this.
+const RECORD_ENTRIES: usize = 2_000;
 
 /// A kind of agent.
 pub trait Agent: Send + Sync {
@@ -225,4 +233,25 @@ pub fn file_variable(name: &str) -> String {
         if letter.is_ascii_alphanumeric() { letter.to_ascii_uppercase() } else { '_' }
     };
     format!("WINDLASS_FILE_{}", name.chars().map(plain).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_of_a_record_are_found_and_not_without_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let day = dir.path().join("2026/01/31");
+        std::fs::create_dir_all(&day).unwrap();
+        for name in ["b.jsonl", "a.jsonl", "other.txt"] {
+            std::fs::write(day.join(name), "").unwrap();
+        }
+        assert_eq!(record_files(dir.path()), [day.join("a.jsonl"), day.join("b.jsonl")]);
+        assert_eq!(record_files(&dir.path().join("not there")), Vec::<PathBuf>::new());
+        for at in 0..3_000 {
+            std::fs::write(day.join(format!("{at}.jsonl")), "").unwrap();
+        }
+        assert!(record_files(dir.path()).len() < RECORD_ENTRIES);
+    }
 }
