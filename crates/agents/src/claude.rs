@@ -212,6 +212,8 @@ struct Stream {
     /// Its provider says: not before this.
     limit: Option<i64>,
     denied: Vec<String>,
+    /// It was not let in, or has no key at all.
+    unwelcome: bool,
     result: Option<Map<String, Json>>,
 }
 
@@ -230,6 +232,7 @@ impl Listener for Stream {
         match kind {
             "system" => self.system(&event),
             "assistant" => {
+                self.unwelcome |= text(&event, "error") == Some("authentication_failed");
                 let mut events = said(&event);
                 events.extend(self.message(&event));
                 events
@@ -275,6 +278,7 @@ impl Stream {
             current: String::new(),
             limit: None,
             denied: Vec::new(),
+            unwelcome: false,
             result: None,
         }
     }
@@ -360,6 +364,7 @@ impl Stream {
     fn read(&self, code: i32, result: &Map<String, Json>) -> Answer {
         let told = text(result, "result").unwrap_or_default();
         let failed = code != 0
+            || text(result, "subtype").is_some_and(|it| it.starts_with("error"))
             || result.get("is_error").and_then(Json::as_bool) != Some(false)
             || text(result, "terminal_reason").is_some_and(|reason| reason != "completed");
         if failed {
@@ -384,6 +389,9 @@ impl Stream {
         }
         if text(result, "stop_reason") == Some("refusal") {
             return Came::Refused;
+        }
+        if self.unwelcome {
+            return Came::Unwelcome;
         }
         match (status, text(result, "api_error"), text(result, "api_error_type")) {
             (_, Some("usage_limit_reached"), _) | (Some(429), _, _) => Came::Limited(self.limit),
@@ -634,6 +642,18 @@ mod tests {
         let (came, usage) = comes_to(Box::new(listener("")), line, Fate::Exited(0));
         assert_eq!(came, Came::Verdict("done".into()));
         assert_eq!(usage, Usage { cost: Reported::Unknown, tokens: Reported::Known(2_000) });
+    }
+
+    #[test]
+    fn who_has_no_key_at_all_is_not_let_in_either() {
+        let said = br#"{"type":"assistant","error":"authentication_failed","message":{"id":"m","model":"<synthetic>","content":[]}}"#;
+        let result = br#"{"type":"result","subtype":"success","is_error":true,"terminal_reason":"api_error","result":"Not logged in","total_cost_usd":0,"modelUsage":{}}"#;
+        let stream = [&said[..], &result[..]].join(&b'\n');
+        let (came, usage) = comes_to(Box::new(listener("")), &stream, Fate::Exited(1));
+        assert_eq!((came, usage), (Came::Unwelcome, Usage::NONE));
+        let odd = br#"{"type":"result","subtype":"error_during_execution","is_error":false,"result":"done"}"#;
+        let (came, _) = comes_to(Box::new(listener("")), odd, Fate::Exited(0));
+        assert_eq!(came, Came::Crashed, "an error is no success, whatever else it says");
     }
 
     #[test]

@@ -438,6 +438,10 @@ impl Stream {
             // No model answers for nothing: its provider did not say.
             Turn::Completed if self.used.total() == 0 => Usage::UNKNOWN,
             Turn::Completed => self.so_far(),
+            // Who was turned away before anything was used has cost nothing, whatever the price.
+            Turn::Failed if self.failure() != Came::Crashed && self.used.total() == 0 => {
+                Usage::NONE
+            }
             Turn::Failed if self.failure() != Came::Crashed => self.so_far(),
             Turn::Open | Turn::Failed => Usage::UNKNOWN,
         }

@@ -580,3 +580,30 @@ fn in_words(finished: &Finished) -> String {
         Ending::Barred => "never started".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn files_are_put_into_a_home_and_never_through_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, precious) = (dir.path().join("home"), dir.path().join("precious"));
+        fs::create_dir_all(home.join(".own")).unwrap();
+        fs::write(&precious, "precious").unwrap();
+        let files = [(PathBuf::from(".own/role.md"), b"role".to_vec())];
+        // Who was there before has put a link in its place: the link goes.
+        symlink(&precious, home.join(".own/role.md")).unwrap();
+        put_files(&home, &files).unwrap();
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
+        assert_eq!(fs::read_to_string(home.join(".own/role.md")).unwrap(), "role");
+        // Or in the place of its directory: then it is refused.
+        fs::remove_dir_all(home.join(".own")).unwrap();
+        symlink(dir.path(), home.join(".own")).unwrap();
+        assert!(put_files(&home, &files).is_err());
+        assert!(!dir.path().join("role.md").exists());
+    }
+}

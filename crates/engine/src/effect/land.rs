@@ -1,5 +1,7 @@
 //! Lands: moves the target branch to what was checked, or says why it cannot be.
 
+use std::path::Path;
+
 use windlass_core::run::Ended;
 use windlass_core::workflow::Land;
 use windlass_repo::{Landing, Oid, Request, Target};
@@ -42,6 +44,10 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
         let text = format!("nothing lands with the marks of a conflict: {}", marks.join(", "));
         return Ok(Ok(job.done("conflict", said(job, text))));
     }
+    let settings = settings_changed(shop, &request)?;
+    if !settings.is_empty() && shop.store.landed(&request)?.is_none() {
+        return Err(not_by_an_agent(job, &settings));
+    }
     let landing = shop.store.land(&request)?;
     if job.effect.unit.is_some() {
         *lock(&shop.stands) = None;
@@ -62,6 +68,29 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
         Landing::Moved { tip, .. } => turned_away(shop, job, "moved", &tip),
         Landing::Conflict { tip, .. } => turned_away(shop, job, "conflict", &tip),
     }
+}
+
+/// What a landing would change of what says what agents may do: who lands that has let itself in.
+fn settings_changed(shop: &Shop, request: &Request) -> Result<Vec<String>, Trouble> {
+    let changes = shop.store.changes(&request.base, &request.tree)?.into_iter();
+    let ours = |path: &Path| path == Path::new(SETTINGS[0]) || path.starts_with(SETTINGS[1]);
+    let ours = changes.map(|change| change.path).filter(|path| ours(path));
+    Ok(ours.map(|path| path.display().to_string()).collect())
+}
+
+/// What says what agents may do.
+const SETTINGS: [&str; 2] = ["windlass.toml", ".windlass"];
+
+fn not_by_an_agent(job: &Job, settings: &[String]) -> Trouble {
+    let what = job.unit().unwrap_or("the run itself");
+    Trouble::new(format!(
+        "what {what} would land changes {}, which says what agents may do: that is a person's to change",
+        settings.join(", ")
+    ))
+    .next(
+        "look at it (`windlass lanes list` names the lane, `windlass lanes shell` opens it); if it is right, commit the same \
+         change to the branch yourself, if not, take it out of the lane and `windlass redo` the stage; then `windlass resume`",
+    )
 }
 
 /// What is asked of git.

@@ -224,7 +224,9 @@ impl Follower {
     fn look_again(&mut self, source: Source) {
         let Ok(root) = Root::open(&self.home, Links::Refuse) else { return };
         for (path, (at, lines)) in &mut self.files {
-            while let Some(chunk) = more(&root, path, *at) {
+            while *at < RECORD_BYTES
+                && let Some(chunk) = more(&root, path, *at)
+            {
                 *at += chunk.len() as u64;
                 let mut ear = lock(&self.meter.ear);
                 lines.feed(&chunk, |line| ear.line(source, line));
@@ -259,6 +261,8 @@ impl Follower {
     }
 }
 
+/// A file of a record is not longer than this: what follows is not looked at.
+const RECORD_BYTES: u64 = 512 << 20;
 /// So much of a file is taken at once.
 const PIECE_BYTES: u64 = 8 << 20;
 

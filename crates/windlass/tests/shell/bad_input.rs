@@ -259,3 +259,22 @@ mod slow {
         assert!(kib < 100_000, "what is kept of it has bounds: {kib} KiB");
     }
 }
+
+#[test]
+fn no_agent_changes_what_says_what_agents_may_do() {
+    let script = "[[answer]]\nrole = 'worker'\nsay = { verdict = 'done', cost_usd = 0.0, tokens = 0 }\n\
+                  [answer.append]\n'windlass.toml' = '[sandbox]\\nlevel = \"none\"\\n'\n\
+                  [[answer]]\nrole = 'reviewer'\nsay = { verdict = 'clear', cost_usd = 0.0, tokens = 0 }\n";
+    let tasks = "[[task]]\nid = 'hello'\ntitle = 'Say hello'\ncareful = false\n";
+    let script =
+        script.replace("'[sandbox]\\nlevel = \"none\"\\n'", "\"[sandbox]\\nlevel = 'none'\\n\"");
+    let scratch = Scratch::with(&[("script.toml", &script), ("tasks.toml", tasks)]);
+    let before = scratch.git(&["rev-parse", "main"]);
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_ne!(code, Some(0), "{said}");
+    assert!(
+        said.contains("would land changes windlass.toml") && said.contains("a person's to change"),
+        "{said}"
+    );
+    assert_eq!(scratch.git(&["rev-parse", "main"]), before);
+}
