@@ -122,6 +122,8 @@ fn drive(
     let target = prepared.target.to_string();
     let mut slips = prepared.slips(engine.run().workflow());
     slips.extend(prepared.less_isolated());
+    let agents = prepared.config.agents.iter();
+    slips.extend(agents.filter_map(|(name, kind)| Some(format!("{name} {}", kind.advice()?))));
     held.free_lanes(&prepared.store, id)?;
     let clerk = told(held.repository.top(), &held.dir, &held.journal, id, engine.run())?;
     let state = (engine.run(), engine.books());

@@ -29,6 +29,7 @@ fn an_agent_that_was_cut_off_goes_on_with_its_session() {
             all.iter().any(|exchange| exchange.request.answers() == 1)
         });
         assert!(under_way, "{who:?}");
+        rig.until_written_down();
         run.child.kill().unwrap();
         run.code();
         let gone = rig.server.wait_until(Duration::from_secs(60), |all| {

@@ -29,6 +29,7 @@ fn goes_on(who: Who) {
     let rig = Rig::new(who, hangs_once(), "", &[]);
     let mut followed = rig.scratch.follow(&mut rig.start());
     assert!(rig.server.wait_for(2, LONG), "{who:?} did not come to its second turn");
+    rig.until_written_down();
     followed.child.kill().unwrap();
     followed.code();
     let output = rig.windlass(&["resume"]).output().unwrap();

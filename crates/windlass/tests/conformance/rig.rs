@@ -1,6 +1,9 @@
 //! A scratch repository whose agent is a real one, and a model server for it.
 
+use std::fs;
+use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use windlass_testkit::{Reply, Request, Server};
@@ -153,4 +156,32 @@ impl Rig {
         let answer = followed.until("an agent answered", |entry| entry["note"] == "answered");
         (followed, answer)
     }
+
+    /// Waits until the agent itself has written down what came of its first turn: Claude Code does so a moment after it
+    /// has gone on. Nobody tells when it has, so it is looked for.
+    pub fn until_written_down(&self) {
+        let what = match self.who {
+            Who::Claude => "\"tool_use_id\"",
+            Who::Codex => "function_call_output",
+        };
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !has_record(&self.scratch.path("state"), what) {
+            assert!(Instant::now() < deadline, "{:?} never wrote down {what}", self.who);
+            std::thread::park_timeout(Duration::from_millis(20));
+        }
+    }
+}
+
+/// Whether a file of lines below a directory has this in it.
+fn has_record(dir: &Path, what: &str) -> bool {
+    fs::read_dir(dir).into_iter().flatten().flatten().any(|entry| {
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => has_record(&path, what),
+            Ok(kind) if kind.is_file() && path.extension().is_some_and(|it| it == "jsonl") => {
+                fs::read_to_string(&path).is_ok_and(|text| text.contains(what))
+            }
+            _ => false,
+        }
+    })
 }
