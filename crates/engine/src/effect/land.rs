@@ -72,10 +72,19 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
 
 /// What a landing would change of what says what agents may do: who lands that has let itself in.
 fn settings_changed(shop: &Shop, request: &Request) -> Result<Vec<String>, Trouble> {
-    let changes = shop.store.changes(&request.base, &request.tree)?.into_iter();
     let ours = |path: &Path| path == Path::new(SETTINGS[0]) || path.starts_with(SETTINGS[1]);
-    let ours = changes.map(|change| change.path).filter(|path| ours(path));
-    Ok(ours.map(|path| path.display().to_string()).collect())
+    let changed = |from: &Oid| -> Result<Vec<String>, Trouble> {
+        let changes = shop.store.changes(from, &request.tree)?.into_iter();
+        let ours = changes.map(|change| change.path).filter(|path| ours(path));
+        Ok(ours.map(|path| path.display().to_string()).collect())
+    };
+    let mut settings = changed(&request.base)?;
+    if !settings.is_empty() {
+        // What a person has put on the branch meanwhile is theirs, and lands with nobody.
+        let there = changed(&shop.store.beginning(&shop.run, &shop.setup.target)?)?;
+        settings.retain(|path| there.contains(path));
+    }
+    Ok(settings)
 }
 
 /// What says what agents may do.
@@ -89,7 +98,7 @@ fn not_by_an_agent(job: &Job, settings: &[String]) -> Trouble {
     ))
     .next(
         "look at it (`windlass lanes list` names the lane, `windlass lanes shell` opens it); if it is right, commit the same \
-         change to the branch yourself, if not, take it out of the lane and `windlass redo` the stage; then `windlass resume`",
+         change to the branch yourself and `windlass resume`; until then nothing lands",
     )
 }
 

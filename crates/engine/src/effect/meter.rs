@@ -1,6 +1,6 @@
 //! Listens to an agent while it works, and stops it when it would use up more than it may.
 //!
-//! What it prints is heard as it comes; what it writes into its own record is looked for a few times a second. Both go to
+//! What it prints is heard as it comes; what it writes into its own record is looked for again and again. Both go to
 //! one listener. When what it has used up reaches what it may, it is asked to end: one request may be under way then, and
 //! for that something was set aside. When its provider keeps it waiting for long, it need not wait here.
 

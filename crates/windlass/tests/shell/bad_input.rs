@@ -277,4 +277,11 @@ fn no_agent_changes_what_says_what_agents_may_do() {
         "{said}"
     );
     assert_eq!(scratch.git(&["rev-parse", "main"]), before);
+    // Who wants it so makes the change, and then the rest may land.
+    let file = scratch.repo().join("windlass.toml");
+    let own = fs::read_to_string(&file).unwrap();
+    fs::write(&file, own + "[sandbox]\nlevel = 'none'\n").unwrap();
+    scratch.git(&["commit", "-qam", "As I like it"]);
+    let (code, said) = ended(scratch.windlass(&["resume"]).output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
 }
