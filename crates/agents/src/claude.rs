@@ -5,6 +5,7 @@
 //! goes into the system prompt, where it can be cached; the rest comes on standard input. It prints an event in each
 //! line; the last one is the result.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use crate::listen::{Event, Listener, Source, Tally, Tokens, event, text};
 use crate::price::Prices;
 use crate::{
     Agent, Answer, Ask, Came, Fate, Flaw, Heard, Here, Missing, Program, Record, environment,
-    one_line, schema,
+    one_line, record_files, schema,
 };
 
 /// What the configuration says.
@@ -90,6 +91,8 @@ struct Claude {
 
 /// Where its own settings and sessions are, in its home.
 const OWN: &str = ".claude";
+/// Where its record of its sessions is, in its home.
+const PROJECTS: &str = ".claude/projects";
 /// Where the part of the prompt is that stays the same, in its home.
 const STABLE: &str = ".claude/role.md";
 
@@ -161,14 +164,19 @@ impl Agent for Claude {
     }
 
     fn record(&self) -> Option<Record> {
-        Some(Record { below: Path::new(".claude/projects"), live: false })
+        Some(Record { below: Path::new(PROJECTS), live: false })
     }
 
-    fn session(&self, home: &Path, session: &str) -> Option<String> {
-        let projects = std::fs::read_dir(home.join(".claude/projects")).ok()?;
+    fn session(&self, home: &Path, session: &str, heard: &[String]) -> Option<String> {
         let name = format!("{session}.jsonl");
-        let mut projects = projects.flatten().map(|project| project.path().join(&name));
-        projects.any(|file| file.is_file()).then(|| session.to_owned())
+        let mut files = record_files(&home.join(PROJECTS)).into_iter();
+        let file = files.find(|file| file.file_name().is_some_and(|own| *own == *name))?;
+        // It writes its record some tenths of a second after it has gone on.
+        let record = std::fs::read(file).ok()?;
+        let lines = record.split(|byte| *byte == b'\n').filter_map(event);
+        let written: HashSet<String> =
+            lines.flat_map(|line| steps(&line).collect::<Vec<_>>()).collect();
+        heard.iter().all(|step| written.contains(step)).then(|| session.to_owned())
     }
 }
 
@@ -235,8 +243,10 @@ impl Listener for Stream {
                 self.unwelcome |= text(&event, "error") == Some("authentication_failed");
                 let mut events = said(&event);
                 events.extend(self.message(&event));
+                events.extend(steps(&event).map(Event::Step));
                 events
             }
+            "user" => steps(&event).map(Event::Step).collect(),
             "stream_event" => self.partial(&event).unwrap_or_default(),
             "rate_limit_event" => self.rate_limit(&event).into_iter().collect(),
             "result" => {
@@ -486,6 +496,18 @@ fn said(event: &Map<String, Json>) -> Vec<Event> {
     events
 }
 
+/// What a line of its stream or of its record says of tools that it used, and of what came of that.
+fn steps(event: &Map<String, Json>) -> impl Iterator<Item = String> {
+    let content = event.get("message").and_then(|message| message.get("content")?.as_array());
+    content.into_iter().flatten().filter_map(Json::as_object).filter_map(|block| {
+        match text(block, "type")? {
+            "tool_use" => Some(format!("used {}", text(block, "id")?)),
+            "tool_result" => Some(format!("had {}", text(block, "tool_use_id")?)),
+            _ => None,
+        }
+    })
+}
+
 fn used(block: &Map<String, Json>) -> Vec<Event> {
     let name = one_line(text(block, "name").unwrap_or_default());
     let input = block.get("input").and_then(Json::as_object);
@@ -671,6 +693,37 @@ mod tests {
     }
 
     #[test]
+    fn it_goes_on_with_a_session_that_remembers_all_that_it_did() {
+        let home = tempfile::tempdir().unwrap();
+        let session = "22ed9903-db8b-4025-9a5f-d1a9e7b995de";
+        let heard: Vec<String> = events("claude-edit", "")
+            .into_iter()
+            .filter_map(|event| match event {
+                Event::Step(step) => Some(step),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(
+            heard.len(),
+            6,
+            "three tools were used, and three things came of that: {heard:?}"
+        );
+        let found = || claude("").session(home.path(), session, &heard);
+        assert_eq!(found(), None, "there is no session");
+        let projects = home.path().join(PROJECTS).join("-lane");
+        std::fs::create_dir_all(&projects).unwrap();
+        let file = projects.join(format!("{session}.jsonl"));
+        // What it prints and what it writes down have the same form where it matters.
+        let all = stream("claude-edit");
+        std::fs::write(&file, &all).unwrap();
+        assert_eq!(found().as_deref(), Some(session));
+        let last = all.windows(14).rposition(|at| at == b"\"tool_result\",").unwrap();
+        std::fs::write(&file, &all[..last]).unwrap();
+        assert_eq!(found(), None, "it does not know what came of the last tool");
+        assert_eq!(claude("").session(home.path(), session, &heard[..5]).as_deref(), Some(session));
+    }
+
+    #[test]
     fn it_is_told_what_stays_the_same_apart_from_the_rest() {
         let reporter = worker();
         let ask = Ask {
@@ -723,7 +776,7 @@ mod tests {
     #[test]
     fn a_session_that_was_left_behind_is_found() {
         let home = tempfile::tempdir().unwrap();
-        let found = || claude("").session(home.path(), "abc");
+        let found = || claude("").session(home.path(), "abc", &[]);
         assert_eq!(found(), None);
         let project = home.path().join(".claude/projects/-lane");
         std::fs::create_dir_all(&project).unwrap();

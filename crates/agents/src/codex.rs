@@ -167,7 +167,7 @@ impl Agent for Codex {
         Some(Record { below: Path::new(SESSIONS), live: true })
     }
 
-    fn session(&self, home: &Path, _: &str) -> Option<String> {
+    fn session(&self, home: &Path, _: &str, _: &[String]) -> Option<String> {
         // `sessions/2026/01/31/rollout-2026-01-31T10-00-00-<id>.jsonl`, and there is one only.
         let files = crate::record_files(&home.join(SESSIONS));
         let name = files.last()?.file_stem()?.to_str()?.to_owned();
@@ -682,15 +682,15 @@ mod tests {
         let settings: Settings = toml::from_str("").unwrap();
         let codex = Codex { program: "/bin/codex".into(), args: Vec::new(), settings };
         let home = tempfile::tempdir().unwrap();
-        assert_eq!(codex.session(home.path(), "x"), None);
+        assert_eq!(codex.session(home.path(), "x", &[]), None);
         let day = home.path().join(".codex/sessions/2026/11/16");
         std::fs::create_dir_all(&day).unwrap();
         let id = "01a1e4e7-10b6-7d01-b892-32ca73d63563";
         std::fs::write(day.join(format!("rollout-2026-11-16T15-08-30-{id}.jsonl")), "{}").unwrap();
-        assert_eq!(codex.session(home.path(), "x").as_deref(), Some(id));
+        assert_eq!(codex.session(home.path(), "x", &[]).as_deref(), Some(id));
         let odd = home.path().join(".codex/sessions/2027/x.jsonl");
         std::fs::create_dir_all(odd.parent().unwrap()).unwrap();
         std::fs::write(odd, "{}").unwrap();
-        assert_eq!(codex.session(home.path(), "x"), None, "no name of a session");
+        assert_eq!(codex.session(home.path(), "x", &[]), None, "no name of a session");
     }
 }

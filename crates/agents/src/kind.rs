@@ -116,8 +116,8 @@ impl Agent for Held {
         self.agent.record()
     }
 
-    fn session(&self, home: &Path, session: &str) -> Option<String> {
-        self.agent.session(home, session)
+    fn session(&self, home: &Path, session: &str, steps: &[String]) -> Option<String> {
+        self.agent.session(home, session, steps)
     }
 }
 

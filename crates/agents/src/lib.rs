@@ -204,9 +204,10 @@ pub trait Agent: Send + Sync {
     }
 
     /// The session in a home that was left behind, by the agent's own name, if it can be gone on with. `session` is what
-    /// the agent was asked to call it.
-    fn session(&self, home: &Path, session: &str) -> Option<String> {
-        let _ = (home, session);
+    /// the agent was asked to call it, `steps` is how far it has come, by [`Event::Step`]: an agent that does not remember
+    /// all of them would take some of them again.
+    fn session(&self, home: &Path, session: &str, steps: &[String]) -> Option<String> {
+        let _ = (home, session, steps);
         None
     }
 }

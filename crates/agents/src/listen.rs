@@ -28,6 +28,8 @@ pub enum Event {
     },
     /// It changed a file.
     Change(String),
+    /// It has come so far that it must not be sent back to before this: its record has the same, or will have.
+    Step(String),
     /// It asked its model once more.
     Turn,
     /// What it has used up so far, with everything before.

@@ -11,7 +11,7 @@ use windlass_process::{Command, Ending, Env, Finished, Limits, Output, Stdin, St
 use windlass_repo::{Lane, Snapshot};
 
 use super::heard::{HeardOf, Printed};
-use super::kept::{self, Kept};
+use super::kept::{self, Kept, Steps};
 use super::meter::{self, Follower, Meter};
 use super::{Job, Outcome, barred, marked, subject};
 use crate::clerk::Said;
@@ -209,7 +209,8 @@ impl<'a> Visit<'a> {
     fn left_behind(&self, agent: &dyn Agent) -> Option<Left<'a>> {
         let quarters = self.shop.quarters_left(&format!("effect-{}", self.job.id.0))?;
         let [home, _] = self.shop.setup.isolation.home(&quarters.path);
-        let session = agent.session(&home, &self.session());
+        let steps = Steps::taken(&quarters.path)?;
+        let session = agent.session(&home, &self.session(), &steps);
         let same = kept::same_boot(&quarters.path);
         // Without a session they are given up, here and now.
         session.filter(|_| same).map(|session| Left { quarters, session: Some(session) })
@@ -264,7 +265,9 @@ impl<'a> Visit<'a> {
         };
         let program = agent.program(&ask);
         put_files(&home, &program.files)?;
-        let meter = Meter::new(agent.listener(&ask), may_use, self.job.effect.turns);
+        let steps = Steps::of(&quarters.path)?;
+        let turns = self.job.effect.turns;
+        let meter = Meter::new(agent.listener(&ask), may_use, turns, Some(steps));
         let mut follower = agent
             .record()
             .map(|record| (Follower::new(home.clone(), record.below, meter.clone()), record.live));

@@ -1,10 +1,11 @@
 //! What an agent said, kept on a desk until the journal has it.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
 use std::mem::take;
 use std::os::unix::fs::FileExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use windlass_agents::Came;
@@ -103,7 +104,7 @@ impl Kept {
         let mut page = (bytes.len() as u64).to_le_bytes().to_vec();
         page.extend(BlobId::of(&bytes).to_string().into_bytes());
         page.extend(bytes);
-        fs::OpenOptions::new()
+        OpenOptions::new()
             .write(true)
             .create(true)
             .truncate(false)
@@ -144,6 +145,39 @@ pub(super) fn mark_boot(quarters: &Path) -> Result<(), Trouble> {
 /// Whether quarters are from the same time.
 pub(super) fn same_boot(quarters: &Path) -> bool {
     fs::read_to_string(quarters.join("boot")).is_ok_and(|own| own == boot())
+}
+
+/// How far an agent has come, by its own names for that: noted in its quarters as soon as it is heard. Of an agent that
+/// is cut off nothing else is left that says what it has done but not yet written down itself.
+pub(super) struct Steps {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl Steps {
+    /// In quarters, after those that are there already.
+    pub fn of(quarters: &Path) -> Result<Self, Trouble> {
+        let path = quarters.join("steps");
+        let file = OpenOptions::new().append(true).create(true).open(&path);
+        let file = file.map_err(|error| Trouble::io("open", &path, &error))?;
+        Ok(Steps { path, file: Some(file) })
+    }
+
+    /// One more. Where it cannot be noted, nobody goes on from there.
+    pub fn take(&mut self, step: &str) {
+        let line = format!("{}\n", step.replace('\n', " "));
+        let Some(file) = &mut self.file else { return };
+        if file.write_all(line.as_bytes()).is_err() {
+            self.file = None;
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+
+    /// Those that were noted, if that was done at all.
+    pub fn taken(quarters: &Path) -> Option<Vec<String>> {
+        let steps = fs::read_to_string(quarters.join("steps")).ok()?;
+        Some(steps.lines().map(str::to_owned).collect())
+    }
 }
 
 /// What tells one start of the machine from the next. Nothing, where nobody can tell: then no answer is taken.
@@ -213,6 +247,20 @@ mod tests {
         fs::write(&desk, &page[..60]).unwrap();
         assert_eq!(found(2), None);
     }
+
+    #[test]
+    fn how_far_an_agent_has_come_is_known_or_nobody_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(Steps::taken(dir.path()), None);
+        Steps::of(dir.path()).unwrap().take("one");
+        let mut steps = Steps::of(dir.path()).unwrap();
+        steps.take("two\nlines");
+        assert_eq!(Steps::taken(dir.path()).unwrap(), ["one", "two lines"]);
+        steps.file = Some(File::open(&steps.path).unwrap());
+        steps.take("three, which cannot be written");
+        assert_eq!(Steps::taken(dir.path()), None);
+    }
+
     #[test]
     fn what_only_time_mends_is_a_matter_of_waiting() {
         let ended = |came| Kept { came, ..kept("x") }.ended(1_000);

@@ -17,6 +17,7 @@ use windlass_process::Child;
 use windlass_process::beneath::{Links, Root};
 
 use crate::clock::wall_ms;
+use crate::effect::kept::Steps;
 use crate::shop::lock;
 
 /// A record is looked at this often: sooner than a model answers, so that no more than one request is begun meanwhile.
@@ -52,11 +53,18 @@ struct Ear {
     seen: Usage,
     cut: Option<Cut>,
     child: Option<Arc<Child>>,
+    steps: Option<Steps>,
 }
 
 impl Meter {
-    /// With what it may use up, and the turns that it may take, before it is stopped.
-    pub fn new(listener: Box<dyn Listener>, may_use: Amount, turns: Option<u32>) -> Self {
+    /// With what it may use up, and the turns that it may take, before it is stopped, and where it is noted how far it
+    /// has come.
+    pub fn new(
+        listener: Box<dyn Listener>,
+        may_use: Amount,
+        turns: Option<u32>,
+        steps: Option<Steps>,
+    ) -> Self {
         let ear = Ear {
             listener: Some(listener),
             lines: Lines::default(),
@@ -65,6 +73,7 @@ impl Meter {
             seen: Usage::UNKNOWN,
             cut: None,
             child: None,
+            steps,
         };
         Meter { ear: Arc::new(Mutex::new(ear)) }
     }
@@ -110,6 +119,11 @@ impl Ear {
                 Event::Waits(wait) if wait >= WAIT_HERE_MS => {
                     let wait = i64::try_from(wait).unwrap_or(i64::MAX);
                     self.cut(Cut::Waits(wall_ms().saturating_add(wait)));
+                }
+                Event::Step(step) => {
+                    if let Some(steps) = &mut self.steps {
+                        steps.take(&step);
+                    }
                 }
                 Event::Waits(_)
                 | Event::Session(_)
@@ -309,7 +323,7 @@ mod tests {
     }
 
     fn meter() -> Meter {
-        Meter::new(Box::new(Numbers), Amount { cost_micros: 100, tokens: 1_000 }, Some(2))
+        Meter::new(Box::new(Numbers), Amount { cost_micros: 100, tokens: 1_000 }, Some(2), None)
     }
 
     fn heard(lines: &str) -> (Option<Cut>, Usage) {

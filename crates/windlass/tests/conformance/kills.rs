@@ -1,5 +1,6 @@
 //! Windlass is killed while a real agent works: nothing of it survives, and it goes on where it was.
 
+use std::fs;
 use std::time::Duration;
 
 use serde_json::json;
@@ -59,4 +60,35 @@ fn an_agent_that_was_cut_off_goes_on_with_its_session() {
         let spent = status["runs"][0]["cost_usd"].as_f64().unwrap();
         assert!(spent > 0.001 && spent < 1.0, "{who:?}: {spent}");
     }
+}
+
+#[test]
+fn claude_does_not_go_on_with_a_session_that_forgot_what_it_did() {
+    let rig = Rig::new(Who::Claude, hangs, "", &[]);
+    let mut run = rig.scratch.follow(&mut rig.start());
+    let under_way = rig.server.wait_until(Duration::from_secs(60), |all| {
+        all.iter().any(|exchange| exchange.request.answers() == 1)
+    });
+    assert!(under_way);
+    rig.until_written_down();
+    run.child.kill().unwrap();
+    run.code();
+    // It writes its session down late, and was cut off before it did: the command was run, and nothing says so.
+    let (file, text) = rig.record("\"tool_use_id\"").unwrap();
+    let forgotten = text.lines().filter(|line| !line.contains("\"tool_use_id\""));
+    fs::write(file, forgotten.map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+    // So the lane goes back, what was in it is kept, and the stage begins anew.
+    let mut again = rig.scratch.follow(&mut rig.windlass(&["resume"]));
+    let lost = again.until("it is given up", |entry| entry["note"] == "lost");
+    assert!(lost["kept"].is_string(), "{lost}");
+    let anew = rig.server.wait_until(Duration::from_secs(60), |all| {
+        all.iter().filter(|exchange| exchange.request.answers() == 1).count() == 2
+    });
+    assert!(anew);
+    rig.until_written_down();
+    again.child.kill().unwrap();
+    again.code();
+    let output = rig.windlass(&["resume"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(rig.scratch.landed()["hello.txt"], "hello", "it was written twice");
 }

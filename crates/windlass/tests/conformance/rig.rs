@@ -1,7 +1,7 @@
 //! A scratch repository whose agent is a real one, and a model server for it.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -165,23 +165,29 @@ impl Rig {
             Who::Codex => "function_call_output",
         };
         let deadline = Instant::now() + Duration::from_secs(60);
-        while !has_record(&self.scratch.path("state"), what) {
+        while self.record(what).is_none() {
             assert!(Instant::now() < deadline, "{:?} never wrote down {what}", self.who);
             std::thread::park_timeout(Duration::from_millis(20));
         }
     }
+
+    /// The file of its own record that has this in it, and what it says.
+    pub fn record(&self, what: &str) -> Option<(PathBuf, String)> {
+        record_below(&self.scratch.path("state"), what)
+    }
 }
 
-/// Whether a file of lines below a directory has this in it.
-fn has_record(dir: &Path, what: &str) -> bool {
-    fs::read_dir(dir).into_iter().flatten().flatten().any(|entry| {
+/// The file of lines below a directory that has this in it.
+fn record_below(dir: &Path, what: &str) -> Option<(PathBuf, String)> {
+    fs::read_dir(dir).into_iter().flatten().flatten().find_map(|entry| {
         let path = entry.path();
         match entry.file_type() {
-            Ok(kind) if kind.is_dir() => has_record(&path, what),
+            Ok(kind) if kind.is_dir() => record_below(&path, what),
             Ok(kind) if kind.is_file() && path.extension().is_some_and(|it| it == "jsonl") => {
-                fs::read_to_string(&path).is_ok_and(|text| text.contains(what))
+                let text = fs::read_to_string(&path).ok()?;
+                text.contains(what).then_some((path, text))
             }
-            _ => false,
+            _ => None,
         }
     })
 }
