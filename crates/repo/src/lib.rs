@@ -39,6 +39,7 @@ mod note;
 mod oid;
 mod person;
 mod pins;
+mod plugs;
 mod provenance;
 mod reopen;
 mod repository;

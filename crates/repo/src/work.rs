@@ -16,6 +16,7 @@ use crate::{
     error::RepoError,
     git::{GitError, Place},
     oid::Oid,
+    plugs::{plugs, unplug},
     reopen::reopen,
     store::{Store, Subject},
 };
@@ -99,6 +100,7 @@ impl Work<'_> {
     }
 
     fn record_as_it_is(&self, base: &Oid, last: Option<&Subject>) -> Result<Recorded, RepoError> {
+        let unplugged = unplug(&self.dir);
         let mut scan = self.scan()?;
         let mut nested = BTreeSet::new();
         for _ in 0..NESTING_MAX {
@@ -111,6 +113,7 @@ impl Work<'_> {
             scan = self.scan()?;
         }
         let (wanted, mut left_out) = self.sift(&scan)?;
+        let why = "neither a file, a directory nor a link: it was taken away";
         if wanted {
             self.add(&left_out, &scan.extras)?;
         }
@@ -130,6 +133,7 @@ impl Work<'_> {
                 difference.change
             }
         };
+        left_out.extend(unplugged.into_iter().map(|path| LeftOut { path, why }));
         let nested = nested.into_iter();
         let nested = nested.map(|path| as_path(path.strip_suffix(b"/").unwrap_or(&path)));
         let (subject, nested) = (Subject { tree, change }, nested.collect());
@@ -138,6 +142,11 @@ impl Work<'_> {
 
     /// Whether anything differs from what was recorded or put here last.
     pub fn is_dirty(&self) -> Result<bool, RepoError> {
+        // Somebody may be at work here: what they use stays.
+        if let Some(plug) = plugs(&self.dir).first() {
+            let what = format!("{} is neither a file, a directory nor a link", plug.display());
+            return Err(self.unreadable(what.as_bytes()));
+        }
         let scan = self.scan()?;
         Ok(!(scan.changed.is_empty() && scan.removed.is_empty() && scan.nested.is_empty()))
     }
@@ -280,6 +289,7 @@ impl Work<'_> {
 
     /// Puts the files of a tree here, and takes away what `clean` says.
     pub fn put(&self, tree: &Oid, clean: Clean) -> Result<(), RepoError> {
+        unplug(&self.dir);
         self.insist(|| {
             let place = self.place();
             let call = self.store.git().call("put.read-tree", &place);
@@ -314,6 +324,7 @@ impl Work<'_> {
 
     /// What is here and not in the tree that was put here, ignored or not.
     pub fn differences(&self) -> Result<Vec<PathBuf>, RepoError> {
+        unplug(&self.dir);
         let scan = self.list(&[])?;
         let all = scan.changed.iter().chain(&scan.removed).chain(&scan.nested);
         Ok(all.map(|path| as_path(path)).collect())

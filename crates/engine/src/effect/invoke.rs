@@ -543,7 +543,8 @@ fn snapshot_remarks(snapshot: &Snapshot) -> Vec<String> {
             path.display()
         )
     });
-    let left_out = snapshot.left_out.iter().map(|it| format!("left out: {it:?}"));
+    let left_out =
+        snapshot.left_out.iter().map(|it| format!("left out: {} ({})", it.path.display(), it.why));
     nested.chain(left_out).chain(reopened(&snapshot.reopened)).collect()
 }
 

@@ -367,3 +367,40 @@ fn a_file_is_read_beyond_links_as_far_as_they_stay_inside() {
     // What is not beyond a link is read as it is.
     assert_eq!(store.file_at(&commit, Path::new("link.md")).unwrap().unwrap(), b"docs/guide.md");
 }
+
+#[test]
+fn what_git_would_wait_for_is_taken_away_and_said() {
+    let (_scratch, store, lane) = with_edit("mine", "mine\n");
+    let pipe = |name: &str| {
+        let path = lane.work.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let _ = fs::remove_file(&path);
+        assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    // What git reads on its way, what decides whether a directory is a repository, and a file that it knew.
+    for name in [".gitignore", "deep/er/.gitattributes", "own/.git/HEAD", "readme.md"] {
+        pipe(name);
+    }
+    for dir in ["objects", "refs"] {
+        fs::create_dir_all(lane.work.join("own/.git").join(dir)).unwrap();
+    }
+    let state = store.looked_at(1).unwrap();
+    let unseen = state.expect_err("somebody may be at work there");
+    assert!(unseen.why.to_string().contains(".gitignore"), "{}", unseen.why);
+    let snapshot = store.snapshot(&lane, "x", WHEN).unwrap();
+    let left_out: Vec<_> = snapshot.left_out.iter().map(|it| it.path.to_str().unwrap()).collect();
+    let plugs = [".gitignore", "deep/er/.gitattributes", "own/.git/HEAD", "readme.md"];
+    assert!(plugs.iter().all(|plug| left_out.contains(plug)), "{left_out:?}");
+    let changes = store.changes(&lane.base, &snapshot.commit).unwrap();
+    let changed: Vec<_> = changes.iter().map(|change| change.path.to_str().unwrap()).collect();
+    assert_eq!(changed, [".gitignore", "mine", "readme.md"]);
+    // And going back does not wait either.
+    pipe("src/.gitattributes");
+    store.rewind(&lane, &lane.base, WHEN).unwrap();
+    let readme = store.file_at(&lane.base, Path::new("readme.md")).unwrap().unwrap();
+    assert_eq!(read(&lane.work, "readme.md").as_bytes(), readme);
+    let checkout = store.checkout(1, &lane.base).unwrap();
+    let path = checkout.path.join(".gitattributes");
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    assert!(store.is_exactly(&checkout).unwrap(), "it holds nothing, and is gone");
+}
