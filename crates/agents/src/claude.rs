@@ -5,7 +5,8 @@
 //! goes into the system prompt, where it can be cached; the rest comes on standard input. It prints an event in each
 //! line; the last one is the result.
 
-use std::collections::HashSet;
+mod record;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,11 +17,11 @@ use windlass_core::lang::Reporter;
 use windlass_core::run::{Reported, Usage};
 
 use crate::line::{ByTier, Words, without_key};
-use crate::listen::{Event, Listener, Source, Tally, Tokens, event, text};
+use crate::listen::{Event, Listener, ModelUse, Source, Tally, Tokens, event, text};
 use crate::price::Prices;
 use crate::{
-    Agent, Answer, Ask, Came, Fate, Flaw, Heard, Here, Missing, Program, Record, environment,
-    one_line, record_files, schema,
+    Agent, Answer, Ask, Came, Fate, Flaw, Heard, Here, Missing, Program, Record, Tier, environment,
+    one_line, schema,
 };
 
 /// What the configuration says.
@@ -91,8 +92,6 @@ struct Claude {
 
 /// Where its own settings and sessions are, in its home.
 const OWN: &str = ".claude";
-/// Where its record of its sessions is, in its home.
-const PROJECTS: &str = ".claude/projects";
 /// Where the part of the prompt is that stays the same, in its home.
 const STABLE: &str = ".claude/role.md";
 
@@ -136,8 +135,10 @@ impl Agent for Claude {
         args.push(format!("--tools={}", tools_of(ask.tools)));
         args.push(format!("--json-schema={}", schema(ask.reporter)));
         args.push(format!("--append-system-prompt-file={}", ask.home.join(STABLE).display()));
-        args.extend(self.settings.models.of(ask.tier).map(|it| format!("--model={it}")));
-        args.extend(self.settings.effort.of(ask.tier).map(|it| format!("--effort={it}")));
+        let own_word = || ask.by_preset.then(|| own_word(ask.tier));
+        let model = ask.model(&self.settings.models).or_else(own_word);
+        args.extend(model.map(|it| format!("--model={it}")));
+        args.extend(ask.effort(&self.settings.effort).map(|it| format!("--effort={it}")));
         args.extend(ask.spend.turns.map(|it| format!("--max-turns={it}")));
         args.extend(ask.spend.cost_micros.map(|it| format!("--max-budget-usd={}", dollars(it))));
         args.push(match ask.resumes {
@@ -164,19 +165,20 @@ impl Agent for Claude {
     }
 
     fn record(&self) -> Option<Record> {
-        Some(Record { below: Path::new(PROJECTS), live: false })
+        Some(Record { below: Path::new(record::PROJECTS), live: false })
     }
 
     fn session(&self, home: &Path, session: &str, heard: &[String]) -> Option<String> {
-        let name = format!("{session}.jsonl");
-        let mut files = record_files(&home.join(PROJECTS)).into_iter();
-        let file = files.find(|file| file.file_name().is_some_and(|own| *own == *name))?;
-        // It writes its record some tenths of a second after it has gone on.
-        let record = std::fs::read(file).ok()?;
-        let lines = record.split(|byte| *byte == b'\n').filter_map(event);
-        let written: HashSet<String> =
-            lines.flat_map(|line| steps(&line).collect::<Vec<_>>()).collect();
-        heard.iter().all(|step| written.contains(step)).then(|| session.to_owned())
+        record::remembers(home, session, heard).then(|| session.to_owned())
+    }
+}
+
+/// Its own word for the newest model of a tier.
+fn own_word(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Strong => "opus",
+        Tier::Standard => "sonnet",
+        Tier::Fast => "haiku",
     }
 }
 
@@ -243,10 +245,10 @@ impl Listener for Stream {
                 self.unwelcome |= text(&event, "error") == Some("authentication_failed");
                 let mut events = said(&event);
                 events.extend(self.message(&event));
-                events.extend(steps(&event).map(Event::Step));
+                events.extend(record::steps(&event).map(Event::Step));
                 events
             }
-            "user" => steps(&event).map(Event::Step).collect(),
+            "user" => record::steps(&event).map(Event::Step).collect(),
             "stream_event" => self.partial(&event).unwrap_or_default(),
             "rate_limit_event" => self.rate_limit(&event).into_iter().collect(),
             "result" => {
@@ -255,6 +257,10 @@ impl Listener for Stream {
             }
             _ => Vec::new(),
         }
+    }
+
+    fn models(&self) -> Vec<ModelUse> {
+        self.tally.models(&self.prices)
     }
 
     fn answer(self: Box<Self>, output: &Heard<'_>) -> Answer {
@@ -326,7 +332,7 @@ impl Stream {
         }
         self.answered = true;
         let tokens = tokens(message.get("usage")?.as_object()?);
-        self.tally.request(id, model, tokens, &self.prices);
+        self.tally.request(id, model, tokens);
         Some(Event::Usage(self.tally.usage(&self.prices)))
     }
 
@@ -341,7 +347,7 @@ impl Stream {
             "message_delta" => {
                 let id = text(event, "api_message_id").unwrap_or(&self.current).to_owned();
                 let tokens = tokens(inner.get("usage")?.as_object()?);
-                self.tally.request(&id, "", tokens, &self.prices);
+                self.tally.request(&id, "", tokens);
                 Some(vec![Event::Usage(self.tally.usage(&self.prices))])
             }
             _ => None,
@@ -496,18 +502,6 @@ fn said(event: &Map<String, Json>) -> Vec<Event> {
     events
 }
 
-/// What a line of its stream or of its record says of tools that it used, and of what came of that.
-fn steps(event: &Map<String, Json>) -> impl Iterator<Item = String> {
-    let content = event.get("message").and_then(|message| message.get("content")?.as_array());
-    content.into_iter().flatten().filter_map(Json::as_object).filter_map(|block| {
-        match text(block, "type")? {
-            "tool_use" => Some(format!("used {}", text(block, "id")?)),
-            "tool_result" => Some(format!("had {}", text(block, "tool_use_id")?)),
-            _ => None,
-        }
-    })
-}
-
 fn used(block: &Map<String, Json>) -> Vec<Event> {
     let name = one_line(text(block, "name").unwrap_or_default());
     let input = block.get("input").and_then(Json::as_object);
@@ -522,8 +516,8 @@ fn used(block: &Map<String, Json>) -> Vec<Event> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Spend;
     use crate::transcripts::{comes_to, cut_everywhere, mills, stream, worker};
-    use crate::{Spend, Tier};
 
     fn listener(prices: &str) -> Stream {
         Stream::new(worker(), toml::from_str(prices).unwrap())
@@ -690,37 +684,6 @@ mod tests {
     fn claude(settings: &str) -> Claude {
         let settings = toml::from_str(settings).unwrap();
         Claude { program: "/bin/claude".into(), args: Vec::new(), settings }
-    }
-
-    #[test]
-    fn it_goes_on_with_a_session_that_remembers_all_that_it_did() {
-        let home = tempfile::tempdir().unwrap();
-        let session = "22ed9903-db8b-4025-9a5f-d1a9e7b995de";
-        let heard: Vec<String> = events("claude-edit", "")
-            .into_iter()
-            .filter_map(|event| match event {
-                Event::Step(step) => Some(step),
-                _ => None,
-            })
-            .collect();
-        assert_eq!(
-            heard.len(),
-            6,
-            "three tools were used, and three things came of that: {heard:?}"
-        );
-        let found = || claude("").session(home.path(), session, &heard);
-        assert_eq!(found(), None, "there is no session");
-        let projects = home.path().join(PROJECTS).join("-lane");
-        std::fs::create_dir_all(&projects).unwrap();
-        let file = projects.join(format!("{session}.jsonl"));
-        // What it prints and what it writes down have the same form where it matters.
-        let all = stream("claude-edit");
-        std::fs::write(&file, &all).unwrap();
-        assert_eq!(found().as_deref(), Some(session));
-        let last = all.windows(14).rposition(|at| at == b"\"tool_result\",").unwrap();
-        std::fs::write(&file, &all[..last]).unwrap();
-        assert_eq!(found(), None, "it does not know what came of the last tool");
-        assert_eq!(claude("").session(home.path(), session, &heard[..5]).as_deref(), Some(session));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use windlass_core::lang::Reporter;
 use windlass_core::run::{Reported, Usage};
 
 use crate::line::{ByTier, UNPRICED, Words, without_key};
-use crate::listen::{Event, Listener, Source, Tokens, event, reported, text};
+use crate::listen::{Event, Listener, ModelUse, Source, Tokens, event, reported, text};
 use crate::price::Prices;
 use crate::schema::strict;
 use crate::{
@@ -136,12 +136,12 @@ impl Agent for Codex {
         let trusted: &[&str] = if self.settings.repository_settings { &[] } else { &BARE };
         args.extend(ARGUMENTS.iter().chain(trusted).map(|&arg| arg.to_owned()));
         args.push(format!("--output-schema={}", ask.home.join(SCHEMA).display()));
-        args.extend(self.settings.models.of(ask.tier).map(|it| format!("--model={it}")));
+        args.extend(ask.model(&self.settings.models).map(|it| format!("--model={it}")));
         let mut set = |name: &str, value: &str| args.push(format!("--config={name}={value}"));
         set("model_providers.windlass", &self.provider());
         let web = if ask.tools.iter().any(|tool| tool == "web") { "live" } else { "disabled" };
         set("web_search", &quoted(web));
-        if let Some(effort) = self.settings.effort.of(ask.tier) {
+        if let Some(effort) = ask.effort(&self.settings.effort) {
             set("model_reasoning_effort", &quoted(effort));
         }
         args.extend(ask.resumes.map(str::to_owned));
@@ -159,7 +159,7 @@ impl Agent for Codex {
     }
 
     fn listener(&self, ask: &Ask<'_>) -> Box<dyn Listener> {
-        let model = self.settings.models.of(ask.tier).unwrap_or_default();
+        let model = ask.model(&self.settings.models).unwrap_or_default();
         Box::new(Stream::new(ask.reporter.clone(), self.settings.prices.clone(), model))
     }
 
@@ -236,6 +236,12 @@ impl Listener for Stream {
             Source::Output => self.printed(&event),
             Source::Record | Source::Past => self.written(from, &event).unwrap_or_default(),
         }
+    }
+
+    fn models(&self) -> Vec<ModelUse> {
+        let used = self.used != Tokens::default();
+        let of = || ModelUse::of(self.model.clone(), 0, self.used, &self.prices);
+        used.then(of).into_iter().collect()
     }
 
     fn answer(self: Box<Self>, output: &Heard<'_>) -> Answer {

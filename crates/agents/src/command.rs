@@ -65,7 +65,7 @@ struct CommandAgent {
 
 impl Agent for CommandAgent {
     fn program(&self, ask: &Ask<'_>) -> Program {
-        let model = self.models.of(ask.tier).map(|it| ("WINDLASS_MODEL".to_owned(), it.to_owned()));
+        let model = ask.model(&self.models).map(|it| ("WINDLASS_MODEL".to_owned(), it.to_owned()));
         Program {
             program: self.program.clone(),
             args: self.args.clone(),

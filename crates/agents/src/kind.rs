@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::line::free_of_charge;
-use crate::listen::{Event, Listener, Source};
+use crate::listen::{Event, Listener, ModelUse, Source};
 use crate::{Agent, Answer, Ask, Heard, Program, Record};
 
 /// What `[agents.NAME]` says of an agent of one kind.
@@ -129,6 +129,10 @@ impl Listener for Free {
         let mut events = self.0.line(from, line);
         events.retain(|event| !matches!(event, Event::Usage(_)));
         events
+    }
+
+    fn models(&self) -> Vec<ModelUse> {
+        self.0.models()
     }
 
     fn answer(self: Box<Self>, output: &Heard<'_>) -> Answer {

@@ -40,10 +40,12 @@ pub use answer::{Answer, Came, Fate, Heard, left_out};
 pub use configuration::CONFIGURATION;
 pub use find::{gist, last_object, one_line};
 pub use kind::{Flaw, Here, Kind, Missing, Settings};
-pub use listen::{Event, Lines, Listener, Source};
+pub use listen::{Event, Lines, Listener, ModelUse, Source};
 pub use schema::schema;
-pub use tier::Tier;
+pub use tier::{Post, Tier};
 use windlass_core::lang::Reporter;
+
+use crate::line::ByTier;
 
 /// What an agent is asked.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +58,12 @@ pub struct Ask<'a> {
     pub tools: &'a [String],
     /// Which of several models suits it.
     pub tier: Tier,
+    /// The crew says which: an agent that has no model for the tier takes its own word for it.
+    pub by_preset: bool,
+    /// The very model, if the crew names one.
+    pub model: Option<&'a str>,
+    /// How hard to think, if the crew says.
+    pub effort: Option<&'a str>,
     /// The unit it is for, if any.
     pub unit: Option<&'a str>,
     /// The part of the unit it is for, if any.
@@ -94,6 +102,16 @@ pub struct Spend {
 }
 
 impl Ask<'_> {
+    /// The model to use, of those that an agent has by tier.
+    fn model<'m>(&'m self, models: &'m ByTier) -> Option<&'m str> {
+        self.model.or_else(|| models.of(self.tier))
+    }
+
+    /// How hard to think.
+    fn effort<'m>(&'m self, effort: &'m ByTier) -> Option<&'m str> {
+        self.effort.or_else(|| effort.of(self.tier))
+    }
+
     /// The part of the prompt that is the same in every invocation of the role.
     fn stable(&self) -> &str {
         self.prompt.get(..self.stable_bytes).unwrap_or_default()
@@ -114,6 +132,9 @@ impl<'a> Ask<'a> {
             reporter,
             tools: &[],
             tier: Tier::Standard,
+            by_preset: false,
+            model: None,
+            effort: None,
             unit: None,
             task: None,
             writes: &[],

@@ -3,8 +3,9 @@
 //! A kind of agent that prints an event in each line is listened to line by line, and so is the record that it keeps of
 //! its own session. What it says about usage is cumulative from here on, whatever the agent itself reports.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use windlass_core::lang::Reporter;
 use windlass_core::run::{Reported, Usage};
@@ -60,6 +61,60 @@ pub trait Listener: Send {
 
     /// What it came to, now that it has ended.
     fn answer(self: Box<Self>, output: &Heard<'_>) -> Answer;
+
+    /// What it has used of each model, as far as that was heard.
+    fn models(&self) -> Vec<ModelUse> {
+        Vec::new()
+    }
+}
+
+/// What an agent has used of a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelUse {
+    /// Its name.
+    pub model: String,
+    /// How often it was asked, as far as that was heard.
+    pub requests: u64,
+    /// Tokens that it read anew.
+    pub input: u64,
+    /// Tokens that it read from the provider's cache.
+    pub cached: u64,
+    /// Tokens that were written to it.
+    pub cache_write: u64,
+    /// Tokens that it wrote.
+    pub output: u64,
+    /// What that costs, in millionths of a dollar, if it has a price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_micros: Option<u64>,
+    /// What it would have cost more without a cache; less, if what was written there was never read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saved_micros: Option<i64>,
+}
+
+impl ModelUse {
+    pub(crate) fn of(model: String, requests: u64, tokens: Tokens, prices: &Prices) -> Self {
+        let cost = prices.of(&model, tokens);
+        let read = tokens.input.saturating_add(tokens.cached);
+        let input = read.saturating_add(tokens.cache_write);
+        let plain = prices.of(&model, Tokens { input, cached: 0, cache_write: 0, ..tokens });
+        let signed = |micros: u64| i64::try_from(micros).unwrap_or(i64::MAX);
+        ModelUse {
+            model,
+            requests,
+            input: tokens.input,
+            cached: tokens.cached,
+            cache_write: tokens.cache_write,
+            output: tokens.output,
+            cost_micros: cost,
+            saved_micros: plain.zip(cost).map(|(plain, cost)| signed(plain) - signed(cost)),
+        }
+    }
+
+    /// All tokens.
+    pub fn tokens(&self) -> u64 {
+        let read = self.input.saturating_add(self.cached).saturating_add(self.cache_write);
+        read.saturating_add(self.output)
+    }
 }
 
 /// Cuts what a program writes into lines.
@@ -149,18 +204,11 @@ impl Tokens {
 
 /// What an agent's requests have used up so far, request by request: one may be heard of several times, each time with
 /// more.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     open: VecDeque<Request>,
-    closed: Tokens,
-    /// What the closed ones cost; nobody knows, once one of them has no price.
-    closed_cost: Option<u64>,
-}
-
-impl Default for Tally {
-    fn default() -> Self {
-        Tally { open: VecDeque::new(), closed: Tokens::default(), closed_cost: Some(0) }
-    }
+    /// What those used up that are not heard of any more, by model.
+    closed: BTreeMap<String, Closed>,
 }
 
 #[derive(Clone, Debug)]
@@ -170,14 +218,22 @@ struct Request {
     tokens: Tokens,
 }
 
+#[derive(Clone, Copy, Debug, Default)]
+struct Closed {
+    requests: u64,
+    tokens: Tokens,
+}
+
 /// So many requests may still be heard of again.
 const OPEN: usize = 64;
 /// No name of a request or of a model is longer than this.
 const NAME_BYTES: usize = 256;
+/// So many models are told apart.
+const MODELS: usize = 64;
 
 impl Tally {
     /// A request is heard of: what it used up so far.
-    pub fn request(&mut self, id: &str, model: &str, tokens: Tokens, prices: &Prices) {
+    pub fn request(&mut self, id: &str, model: &str, tokens: Tokens) {
         let short = |name: &str| name[..name.floor_char_boundary(NAME_BYTES)].to_owned();
         let (id, model) = (short(id), short(model));
         if let Some(own) = self.open.iter_mut().rev().find(|own| own.id == id) {
@@ -193,23 +249,38 @@ impl Tally {
         if self.open.len() > OPEN
             && let Some(oldest) = self.open.pop_front()
         {
-            self.closed_cost = add(self.closed_cost, prices.of(&oldest.model, oldest.tokens));
-            self.closed = self.closed.plus(oldest.tokens);
+            close(&mut self.closed, &oldest);
         }
+    }
+
+    fn by_model(&self) -> BTreeMap<String, Closed> {
+        let mut all = self.closed.clone();
+        self.open.iter().for_each(|request| close(&mut all, request));
+        all
     }
 
     /// Everything so far.
     pub fn usage(&self, prices: &Prices) -> Usage {
-        let open = self.open.iter();
-        let tokens = open.clone().fold(self.closed, |sum, one| sum.plus(one.tokens));
-        let cost =
-            open.fold(self.closed_cost, |sum, one| add(sum, prices.of(&one.model, one.tokens)));
+        let all = self.by_model();
+        let tokens = all.values().fold(Tokens::default(), |sum, one| sum.plus(one.tokens));
+        let costs = all.iter().map(|(model, one)| prices.of(model, one.tokens));
+        let cost = costs.into_iter().try_fold(0_u64, |sum, cost| Some(sum.saturating_add(cost?)));
         Usage { cost: reported(cost), tokens: Reported::Known(tokens.total()) }
+    }
+
+    /// The same, model by model.
+    pub fn models(&self, prices: &Prices) -> Vec<ModelUse> {
+        let all = self.by_model().into_iter();
+        all.map(|(model, one)| ModelUse::of(model, one.requests, one.tokens, prices)).collect()
     }
 }
 
-fn add(one: Option<u64>, other: Option<u64>) -> Option<u64> {
-    Some(one?.saturating_add(other?))
+fn close(closed: &mut BTreeMap<String, Closed>, request: &Request) {
+    let known = closed.contains_key(&request.model) || closed.len() < MODELS;
+    let model = if known { request.model.clone() } else { String::new() };
+    let own = closed.entry(model).or_default();
+    own.requests += 1;
+    own.tokens = own.tokens.plus(request.tokens);
 }
 
 /// A figure that may not be known.
@@ -289,21 +360,48 @@ mod tests {
         let prices: Prices = toml::from_str("m = { input = 1.0, output = 10.0 }").unwrap();
         let mut tally = Tally::default();
         let tokens = |input, output| Tokens { input, output, ..Tokens::default() };
-        tally.request("a", "m", tokens(1_000, 1), &prices);
-        tally.request("a", "m", tokens(1_000, 50), &prices);
+        tally.request("a", "m", tokens(1_000, 1));
+        tally.request("a", "m", tokens(1_000, 50));
         assert_eq!(tally.usage(&prices).cost, Reported::Known(1_000 + 500));
         assert_eq!(tally.usage(&prices).tokens, Reported::Known(1_050));
         for at in 0..100 {
-            tally.request(&at.to_string(), "m", tokens(10, 0), &prices);
+            tally.request(&at.to_string(), "m", tokens(10, 0));
         }
         assert_eq!(tally.usage(&prices).tokens, Reported::Known(2_050));
         assert_eq!(tally.usage(&prices).cost, Reported::Known(2_500));
-        tally.request("odd", "other", tokens(1, 0), &prices);
+        tally.request("odd", "other", tokens(1, 0));
         assert_eq!(tally.usage(&prices).cost, Reported::Unknown, "a model without a price");
         for at in 200..300 {
-            tally.request(&at.to_string(), "m", tokens(10, 0), &prices);
+            tally.request(&at.to_string(), "m", tokens(10, 0));
         }
         assert_eq!(tally.usage(&prices).cost, Reported::Unknown, "also when it was long ago");
         assert_eq!(tally.usage(&prices).tokens, Reported::Known(3_051));
+    }
+
+    #[test]
+    fn what_was_used_is_known_by_model_and_what_a_cache_saved() {
+        let prices: Prices =
+            toml::from_str("m = { input = 4.0, output = 10.0, cached = 1.0, cache-write = 5.0 }")
+                .unwrap();
+        let mut tally = Tally::default();
+        let tokens = Tokens { input: 10, cached: 100, cache_write: 20, output: 3 };
+        tally.request("a", "m", tokens);
+        tally.request("b", "m", tokens);
+        tally.request("c", "unknown", tokens);
+        let models = tally.models(&prices);
+        let names: Vec<&str> = models.iter().map(|it| it.model.as_str()).collect();
+        assert_eq!(names, ["m", "unknown"]);
+        let ModelUse { requests, input, cached, cache_write, output, .. } = models[0];
+        assert_eq!((requests, input, cached, cache_write, output), (2, 20, 200, 40, 6));
+        assert_eq!(models[0].tokens(), 266);
+        assert_eq!(models[0].cost_micros, Some(80 + 200 + 200 + 60));
+        assert_eq!(models[0].saved_micros, Some(200 * 3 - 40));
+        assert_eq!((models[1].cost_micros, models[1].saved_micros), (None, None));
+        for at in 0..1_000 {
+            tally.request(&at.to_string(), &format!("model {at}"), tokens);
+        }
+        let models = tally.models(&prices);
+        assert!(models.len() <= MODELS + 1, "{}", models.len());
+        assert_eq!(models.iter().map(|it| it.requests).sum::<u64>(), 1_003, "none is left out");
     }
 }

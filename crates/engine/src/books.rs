@@ -38,6 +38,9 @@ pub struct Books {
     behind: bool,
     /// What is known of each unit and of each part of one that an agent was asked about.
     parts: BTreeMap<(Option<String>, Option<String>), Part>,
+    /// Until when each agent is served no more, by the wall clock.
+    #[serde(default)]
+    limited: BTreeMap<String, i64>,
 }
 
 /// A unit, or a part of one, that an agent was asked about.
@@ -78,6 +81,9 @@ pub struct Attempt {
     pub remarks: Vec<String>,
     /// What it said, by digest.
     pub said: String,
+    /// It had to stop because its provider served it no more.
+    #[serde(default)]
+    pub unfinished: bool,
 }
 
 /// The last run of a check.
@@ -177,6 +183,10 @@ impl Books {
         if let Some(commit) = commit {
             self.held.insert(asked.unit.clone(), commit.clone());
         }
+        match answered.limited_until {
+            Some(until) => self.limited.insert(asked.agent.clone(), until),
+            None => self.limited.remove(&asked.agent),
+        };
         let part = self.part_mut(asked);
         part.said = Some(answered.said().to_owned());
         part.remarks.clone_from(remarks);
@@ -186,9 +196,15 @@ impl Books {
             came: came.clone(),
             remarks: remarks.clone(),
             said: answered.said().to_owned(),
+            unfinished: answered.limited_until.is_some(),
         };
         let spot = (asked.unit.clone(), asked.task.clone(), asked.stage.clone());
         self.attempts.entry(spot).or_default().push(attempt);
+    }
+
+    /// Until when agents are served no more, by the wall clock, as far as they were told.
+    pub fn limited(&self) -> &BTreeMap<String, i64> {
+        &self.limited
     }
 
     /// The commit that a unit's lane started from.
@@ -312,17 +328,20 @@ mod tests {
         // Whoever was cut off between an answer and the note that somebody was asked has the answer alone.
         let mut books = Books::default();
         books.enter(&Note::Based { unit: Some("a".into()), base: "before".into() });
-        books.enter(&Note::Answered(Answered {
+        books.enter(&Note::Answered(Box::new(Answered {
             asked: invocation("a"),
             came: "clear".into(),
             ended: "exited with 0".into(),
             stdout: "o".into(),
             stderr: "e".into(),
             text: Some("t".into()),
+            limited_until: None,
+            models: Vec::new(),
+            handed_to: None,
             remarks: Vec::new(),
             commit: Some("after".into()),
             files: Vec::new(),
-        }));
+        })));
         let part = books.part(Some("a"), None).unwrap();
         assert_eq!(part.since.as_deref(), Some("before"), "what its change is told from");
         let attempt = &books.attempts(Some("a"), None, "review")[0];

@@ -400,6 +400,11 @@ impl<'j> Engine<'j> {
                 self.done(*done, in_flight);
                 Handled::Done
             }
+            Message::Began(effect) => {
+                // One that nobody wants any more is about to find that out.
+                let _ = self.decide(Input::Began(effect));
+                Handled::Done
+            }
             Message::Trouble(id, trouble) => {
                 hands.over(id);
                 // One that nobody wants any more may meet what it likes.

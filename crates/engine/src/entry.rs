@@ -4,6 +4,7 @@
 //! changes a decision, but people and prompts look at it, and an effect that is done again finds its own traces in it.
 
 use serde::{Deserialize, Serialize};
+use windlass_agents::ModelUse;
 use windlass_core::run::{EffectId, GateId, Recorded, Stamp};
 
 /// An entry of the journal.
@@ -53,7 +54,7 @@ pub enum Note {
     /// An agent was asked.
     Asked(Invocation),
     /// An agent answered, or failed to.
-    Answered(Answered),
+    Answered(Box<Answered>),
     /// A check was run.
     Checked {
         /// For this effect.
@@ -224,6 +225,15 @@ pub struct Answered {
     /// What others see of what it printed, if its kind picks that out of the stream. See [`Answered::said`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// Until when its provider serves it no more, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limited_until: Option<i64>,
+    /// What it used of each model, as far as that was heard.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<ModelUse>,
+    /// Who takes its place meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handed_to: Option<String>,
     /// What a person should know about it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
@@ -246,18 +256,24 @@ impl Note {
     pub fn names(&self) -> Vec<&str> {
         match self {
             Note::Asked(Invocation { prompt, .. }) => vec![prompt],
-            // Named one by one, so that whoever adds a field is asked about it.
-            Note::Answered(Answered {
-                asked: Invocation { prompt, .. },
-                stdout,
-                stderr,
-                text,
-                came: _,
-                ended: _,
-                remarks: _,
-                commit: _,
-                files: _,
-            }) => [prompt, stdout, stderr].into_iter().chain(text).map(String::as_str).collect(),
+            Note::Answered(answered) => {
+                // Named one by one, so that whoever adds a field is asked about it.
+                let Answered {
+                    asked: Invocation { prompt, .. },
+                    stdout,
+                    stderr,
+                    text,
+                    came: _,
+                    ended: _,
+                    limited_until: _,
+                    models: _,
+                    handed_to: _,
+                    remarks: _,
+                    commit: _,
+                    files: _,
+                } = &**answered;
+                [prompt, stdout, stderr].into_iter().chain(text).map(String::as_str).collect()
+            }
             Note::Checked { output, .. } => output.iter().map(String::as_str).collect(),
             Note::BaseChecked { output, .. } => vec![output],
             Note::Paper { holds, .. } => holds.iter().map(String::as_str).collect(),

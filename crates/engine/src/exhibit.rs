@@ -53,6 +53,20 @@ impl Exhibits<'_> {
         text.filter(|text| !text.is_empty())
     }
 
+    /// What somebody has begun here who had to stop because their provider served them no more: whoever is asked now goes
+    /// on with it.
+    pub fn begun(&self, at: &Situation) -> Option<String> {
+        let attempts = self.books.attempts(unit(at), task(at), &at.stage);
+        let last = attempts.last().filter(|last| last.unfinished)?;
+        let said = end(&self.text(&last.said).unwrap_or_default());
+        let said = if said.is_empty() { "Nothing.".to_owned() } else { said };
+        Some(format!(
+            "`{}` has begun this and had to stop: its provider served it no more. What it did is here as it left it: look \
+             at that first, and go on from there.\n\nWhat it said:\n\n{said}",
+            last.agent
+        ))
+    }
+
     /// What became of each attempt at this stage.
     fn attempts(&self, at: &Situation) -> Option<String> {
         let mut text = String::new();

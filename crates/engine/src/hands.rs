@@ -80,9 +80,10 @@ impl<'j> Workers<'j> {
             (named, _) => named,
         };
         let exhibits = self.reception().exhibits(books);
+        let before = exhibits.begun(&situation).map(|text| ("what was done before".into(), text));
         let shown =
             names.iter().filter_map(|name| Some((name.clone(), exhibits.show(name, &situation)?)));
-        shown.collect()
+        before.into_iter().chain(shown).collect()
     }
 }
 

@@ -6,16 +6,19 @@
 //! | what does each kind of effect do? | `effect/`; what all of them may use `shop.rs`, `setup.rs` |
 //! | what does the journal hold? | `entry.rs`; what the notes add up to `books.rs`; the time `clock.rs`, `date.rs` |
 //! | what is a person shown? | `gate.rs`, `exhibit.rs`; on a landed commit `commit_note.rs` |
+//! | who is asked? | `crew.rs`; whom nobody serves for now `accounts.rs` |
 //! | what is an agent told? | `role.rs`, `skill.rs`, `prompt.rs` |
 //! | which commands check a project? | `detect.rs` |
 //! | what does a workflow keep besides? | `clerk.rs`; its papers in lanes `papers.rs` |
 //! | what is never written down? | `mask.rs`; what JSON makes of it `escapes.rs` |
 //! | what do agents and checks see of the machine? | `isolation.rs`; whether anybody can live there `trial.rs`; which ports are theirs `ports.rs` |
 
+mod accounts;
 pub mod books;
 pub mod clerk;
 pub mod clock;
 mod commit_note;
+pub mod crew;
 pub mod date;
 pub mod detect;
 mod effect;

@@ -17,6 +17,8 @@ use crate::shop::Desk;
 pub enum Message {
     /// An effect came to its end.
     Done(Box<Done>),
+    /// An effect that had to wait its turn is under way.
+    Began(EffectId),
     /// Something is worth writing down before an effect goes on; the sender waits until it is.
     Note(Box<Paper>, Sender<()>),
     /// A person answered a gate.

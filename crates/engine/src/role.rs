@@ -4,7 +4,8 @@
 //! ```markdown
 //! ---
 //! purpose: writes the code
-//! tier: strong            # strong, standard or fast: which model, where the agent has several
+//! tier: executor          # a post of the crew (planner, executor, advisor, evaluator, verifier), or how strong a model it
+//!                         # wants: strong, standard or fast
 //! tools: [read, edit, run]
 //! skills: [house-style]   # guidance that it is offered
 //! sees: [attempts, check-output]
@@ -14,13 +15,15 @@
 //! ```
 
 use serde::Deserialize;
-use windlass_agents::Tier;
+use windlass_agents::{Post, Tier};
 
 /// A role as its agent is told of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Role {
     /// What it is for, in a line.
     pub purpose: String,
+    /// What it is in the crew.
+    pub post: Option<Post>,
     /// Which of an agent's models suits it.
     pub tier: Tier,
     /// What it may use, of [`TOOLS`]; all of them, if it does not say.
@@ -72,12 +75,23 @@ pub enum BadRole {
     },
 }
 
+/// What a role's word for its tier means.
+fn tier(word: &str) -> Result<(Option<Post>, Tier), String> {
+    if let Some(post) = Post::named(word) {
+        return Ok((Some(post), post.usual()));
+    }
+    Tier::named(word).map(|tier| (None, tier)).ok_or_else(|| {
+        let posts = Post::ALL.map(Post::name).join(", ");
+        let tiers = Tier::ALL.map(Tier::name).join(", ");
+        format!("`{word}` is no tier; there are {posts}, {tiers}")
+    })
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FrontMatter {
     purpose: String,
-    #[serde(default)]
-    tier: Tier,
+    tier: Option<String>,
     #[serde(default)]
     tools: Vec<String>,
     #[serde(default)]
@@ -105,9 +119,16 @@ impl Role {
             let what = format!("`{tool}` is no tool; there are {}", TOOLS.join(", "));
             return Err(BadRole::FrontMatter { name: name.to_owned(), what });
         }
+        let (post, tier) = match front.tier.as_deref() {
+            Some(word) => {
+                tier(word).map_err(|what| BadRole::FrontMatter { name: name.to_owned(), what })?
+            }
+            None => (None, Tier::default()),
+        };
         Ok(Role {
             purpose: front.purpose,
-            tier: front.tier,
+            post,
+            tier,
             tools: front.tools,
             skills: front.skills,
             sees: front.sees,
@@ -121,6 +142,7 @@ impl Role {
     pub fn plain(name: &str, about: &str) -> Self {
         Role {
             purpose: about.to_owned(),
+            post: None,
             tier: Tier::Standard,
             tools: Vec::new(),
             skills: Vec::new(),

@@ -9,6 +9,7 @@ use windlass_core::lang::{Catalogue, Reporter};
 use windlass_process::{Bounds, Disk};
 use windlass_repo::{Branch, Person};
 
+use crate::crew::Crew;
 use crate::isolation::{Isolation, Workspace};
 use crate::mask::Mask;
 use crate::role::Role;
@@ -18,8 +19,8 @@ use crate::skill::Skills;
 pub struct Setup {
     /// Agents by name.
     pub agents: BTreeMap<String, Arc<dyn Agent>>,
-    /// Which agent plays a role; [`Setup::ANY`] plays all others.
-    pub players: BTreeMap<String, String>,
+    /// Which of them play which roles.
+    pub crew: Crew,
     /// Roles that have a file.
     pub roles: BTreeMap<String, Role>,
     /// Guidance for roles.
@@ -51,24 +52,11 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Stands for every role that is not named.
-    pub const ANY: &str = "default";
-
     /// What a program that works here may take.
     pub fn bounds(&self, space: Workspace<'_>) -> Bounds {
         let below = vec![space.work.to_owned(), space.quarters.to_owned()];
         let disk = self.bounds.disk.as_ref().map(|disk| Disk { below, bytes: disk.bytes });
         Bounds { disk, ..self.bounds.clone() }
-    }
-
-    /// The agent that plays a role, and its name.
-    pub fn agent(&self, role: &str, wanted: Option<&str>) -> Option<(&str, Arc<dyn Agent>)> {
-        let name = match wanted {
-            Some(name) => name,
-            None => self.players.get(role).or_else(|| self.players.get(Self::ANY))?,
-        };
-        let (name, agent) = self.agents.get_key_value(name)?;
-        Some((name, agent.clone()))
     }
 
     /// A role: from its file, or all that the catalogue knows of it.

@@ -12,6 +12,7 @@ use windlass_process::{Child, Command, Ending, Env, Finished, Limits, Output, Sp
 use windlass_repo::{Call, CleanCheckout, Lane, Oid, Store, When};
 use windlass_sources::Reader;
 
+use crate::accounts::Accounts;
 use crate::books::Books;
 use crate::clerk::Clerk;
 use crate::entry::{Check, Note};
@@ -28,6 +29,8 @@ pub struct Shop {
     pub(crate) clerk: Arc<dyn Clerk>,
     pub(crate) readers: BTreeMap<String, Box<dyn Reader>>,
     pub(crate) inbox: Sender<Message>,
+    /// Whom providers serve, and how many at once.
+    pub(crate) accounts: Accounts,
     /// Where effects keep what they are about to report.
     dir: PathBuf,
     /// The run.
@@ -196,6 +199,7 @@ impl Shop {
     pub fn open(tools: Tools, run: &Run, books: &Books) -> Result<Self, Trouble> {
         Ok(Shop {
             lanes: Mutex::new(LaneTable::of(&tools.store, run)?),
+            accounts: Accounts::of(&tools.setup.crew, books.limited()),
             spawner: tools.spawner,
             store: tools.store,
             setup: tools.setup,
@@ -289,13 +293,18 @@ impl Shop {
 
     /// The quarters of an agent: whoever goes on with what it did after we are gone finds them by its name.
     pub fn quarters_of(&self, name: &str) -> Result<Quarters<'_>, Trouble> {
-        let path = self.all_quarters().join(name);
+        let path = self.quarters_at(name);
         self.made(Quarters { shop: self, number: None, path, ports: self.ports() })
+    }
+
+    /// Where they are.
+    pub fn quarters_at(&self, name: &str) -> PathBuf {
+        self.all_quarters().join(name)
     }
 
     /// The same, as they were left behind.
     pub fn quarters_left(&self, name: &str) -> Option<Quarters<'_>> {
-        let path = self.all_quarters().join(name);
+        let path = self.quarters_at(name);
         let there = isolation::are_quarters(&path);
         there.then(|| Quarters { shop: self, number: None, path, ports: self.ports() })
     }

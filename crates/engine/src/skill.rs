@@ -42,7 +42,7 @@ impl Skill {
 pub struct Skills {
     /// By name.
     pub known: BTreeMap<String, Skill>,
-    /// What the project offers each role; to [`crate::setup::Setup::ANY`] what it offers all.
+    /// What the project offers each role; to [`crate::crew::ANY`] what it offers all.
     pub offered: BTreeMap<String, Vec<String>>,
 }
 
@@ -50,7 +50,7 @@ impl Skills {
     /// What a role is offered: what it names itself, then what the project offers everybody, then what it offers this role.
     /// Nothing twice, and nothing that is not there.
     pub fn of(&self, role: &str, named: &[String]) -> Vec<&Skill> {
-        let offered = [crate::setup::Setup::ANY, role].into_iter();
+        let offered = [crate::crew::ANY, role].into_iter();
         let offered = offered.filter_map(|whom| self.offered.get(whom)).flatten();
         let mut skills: Vec<&Skill> = Vec::new();
         for skill in named.iter().chain(offered).filter_map(|name| self.known.get(name)) {

@@ -233,6 +233,7 @@ impl<'a> Auditor<'a> {
             Event::UnitWoken { .. }
             | Event::FellBack { .. }
             | Event::Unparked { .. }
+            | Event::Began { .. }
             | Event::Held { .. }
             | Event::Resumed { .. }
             | Event::StopAsked { .. }

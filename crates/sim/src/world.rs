@@ -150,8 +150,9 @@ impl<'a> World<'a> {
     }
 
     fn trouble(&self, choices: &mut Choices, stage: &Stage, now: Stamp) -> Ended {
-        match choices.below(6) {
+        match choices.below(7) {
             0 => Ended::Lost,
+            3 => Ended::HandedOver,
             1 => {
                 let wait = i64::try_from(choices.below(7_200_000)).unwrap_or(0);
                 Ended::Limited(now.wall_ms.saturating_add(wait))

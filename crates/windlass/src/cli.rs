@@ -6,6 +6,7 @@ use crate::commands::act::ActArgs;
 use crate::commands::answer::AnswerArgs;
 use crate::commands::autopilot::AutopilotArgs;
 use crate::commands::completions::CompletionsArgs;
+use crate::commands::cost::CostArgs;
 use crate::commands::demo::DemoArgs;
 use crate::commands::doctor::DoctorArgs;
 use crate::commands::gates::GatesArgs;
@@ -93,6 +94,9 @@ pub enum Command {
 
     /// Report what became of a run, on what evidence, and what it cost
     Report(ReportArgs),
+
+    /// Say what runs have cost, and what for
+    Cost(CostArgs),
 
     /// List what the project has learned, or prune it
     Learnings(LearningsArgs),

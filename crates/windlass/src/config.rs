@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use windlass_agents::{CONFIGURATION, Flaw};
+use windlass_agents::{CONFIGURATION, Flaw, Post};
 use windlass_core::path::Below;
 use windlass_core::run::{Caps, Settings, StandingPolicy};
 use windlass_core::workflow::{Kind, Workflow};
+use windlass_engine::crew::{Crew, Model, Preset, Seat};
 use windlass_engine::isolation::Openings;
-use windlass_engine::setup::Setup;
+use windlass_engine::role::Role;
 use windlass_engine::skill::Skill;
 use windlass_process::sandbox::{Level, Wanted};
 use windlass_process::{Bounds, Disk};
@@ -28,9 +29,16 @@ pub struct Config {
     /// Agents by name.
     #[serde(default)]
     pub agents: BTreeMap<String, windlass_agents::Kind>,
-    /// Which agent plays which role; `default` plays all others.
+    /// Which agent plays which role; `default` plays all others. Of several each takes over when those before it are
+    /// limited by their provider.
     #[serde(default)]
-    pub roles: BTreeMap<String, String>,
+    pub roles: BTreeMap<String, Players>,
+    /// Who fills which post, and with which model.
+    #[serde(default)]
+    pub crew: CrewConfig,
+    /// Accounts that agents share, by name.
+    #[serde(default)]
+    pub accounts: BTreeMap<String, AccountConfig>,
     /// Guidance that roles are offered, by role; `default` is for all of them.
     #[serde(default)]
     pub skills: BTreeMap<String, Vec<String>>,
@@ -55,6 +63,105 @@ pub struct Config {
     /// Policies that answer gates, by name.
     #[serde(default)]
     pub policies: BTreeMap<String, PolicyConfig>,
+}
+
+/// An agent, or several.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "an agent's name, or a list of names")]
+pub enum Players {
+    /// One.
+    One(String),
+    /// Several, in the order in which they take over.
+    Several(Vec<String>),
+}
+
+impl Players {
+    /// Their names.
+    pub fn names(&self) -> &[String] {
+        match self {
+            Players::One(name) => std::slice::from_ref(name),
+            Players::Several(names) => names,
+        }
+    }
+}
+
+/// Who fills which post, and with which model.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CrewConfig {
+    /// How strong a model each post has: `default`, `all-opus`, `balanced`, `economy`, or three of them, as in
+    /// `executor:sonnet,advisor:opus,evaluator:opus`.
+    pub preset: Option<String>,
+    /// Who plans.
+    pub planner: Option<SeatConfig>,
+    /// Who does the work.
+    pub executor: Option<SeatConfig>,
+    /// Who gives advice.
+    pub advisor: Option<SeatConfig>,
+    /// Who judges.
+    pub evaluator: Option<SeatConfig>,
+    /// Who runs what checks it.
+    pub verifier: Option<SeatConfig>,
+}
+
+/// Who fills a post.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "an agent, a list of agents, or { agent, model, effort }")]
+pub enum SeatConfig {
+    /// An agent, or several.
+    Agents(Players),
+    /// With more to say.
+    Seat(FullSeat),
+}
+
+/// Who fills a post, and with what.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FullSeat {
+    /// The agent, or several.
+    pub agent: Option<Players>,
+    /// The model: `strong`, `standard`, `fast`, or its name.
+    pub model: Option<String>,
+    /// How hard it is to think.
+    pub effort: Option<String>,
+}
+
+impl SeatConfig {
+    fn seat(&self) -> Seat {
+        match self {
+            SeatConfig::Agents(agents) => {
+                Seat { agents: agents.names().to_vec(), ..Seat::default() }
+            }
+            SeatConfig::Seat(FullSeat { agent, model, effort }) => Seat {
+                agents: agent.as_ref().map(|agent| agent.names().to_vec()).unwrap_or_default(),
+                model: model.as_deref().map(Model::parse),
+                effort: effort.clone(),
+            },
+        }
+    }
+}
+
+impl CrewConfig {
+    fn posts(&self) -> impl Iterator<Item = (Post, &SeatConfig)> {
+        let seats = [
+            (Post::Planner, &self.planner),
+            (Post::Executor, &self.executor),
+            (Post::Advisor, &self.advisor),
+            (Post::Evaluator, &self.evaluator),
+            (Post::Verifier, &self.verifier),
+        ];
+        seats.into_iter().filter_map(|(post, seat)| Some((post, seat.as_ref()?)))
+    }
+}
+
+/// An account that agents share.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct AccountConfig {
+    /// Who works on it. Agents that are handed the same keys share one without being named.
+    pub agents: Vec<String>,
+    /// How many of them may work at once.
+    pub at_once: Option<usize>,
 }
 
 /// A check's command.
@@ -277,17 +384,7 @@ impl Config {
     /// What one part says about another.
     fn check(&self, text: &str) -> Result<(), BadConfig> {
         let at = |word: &str| text.find(word).unwrap_or(0);
-        for (role, agent) in &self.roles {
-            if !self.agents.contains_key(agent) {
-                let known = self.agents.keys().map(String::as_str);
-                let help = suggest::nearest(agent, known)
-                    .map(|near| format!("did you mean `{near}`?"))
-                    .or_else(|| Some(format!("add `[agents.{agent}]`")));
-                let message =
-                    format!("the role `{role}` is played by `{agent}`, which is no agent here");
-                return Err(BadConfig { help, ..bad(text, at(agent), &message) });
-            }
-        }
+        self.check_crew(text)?;
         for (name, agent) in &self.agents {
             if let Some(Flaw { what, at: word, help }) = agent.flaw() {
                 let message = format!("the agent `{name}` {what}");
@@ -324,6 +421,83 @@ impl Config {
         Ok(())
     }
 
+    /// What it says about who does what.
+    fn check_crew(&self, text: &str) -> Result<(), BadConfig> {
+        let at = |word: &str| text.find(word).unwrap_or(0);
+        let by_role = self.roles.iter().map(|(role, players)| {
+            (format!("the role `{role}` is played by"), players.names().to_vec())
+        });
+        let by_post = self.crew.posts().map(|(post, seat)| {
+            (format!("the post `{}` of [crew] is filled by", post.name()), seat.seat().agents)
+        });
+        let by_account = self.accounts.iter().map(|(account, config)| {
+            (format!("the account `{account}` is shared by"), config.agents.clone())
+        });
+        for (who, agents) in by_role.chain(by_post).chain(by_account) {
+            for agent in agents {
+                if self.agents.contains_key(&agent) {
+                    continue;
+                }
+                let known = self.agents.keys().map(String::as_str);
+                let help = suggest::nearest(&agent, known)
+                    .map(|near| format!("did you mean `{near}`?"))
+                    .or_else(|| Some(format!("add `[agents.{agent}]`")));
+                let message = format!("{who} `{agent}`, which is no agent here");
+                return Err(BadConfig { help, ..bad(text, at(&agent), &message) });
+            }
+        }
+        if let Some((role, _)) = self.roles.iter().find(|(_, players)| players.names().is_empty()) {
+            let message = format!("the role `{role}` is played by nobody");
+            return Err(bad(text, at(role), &message));
+        }
+        if let Some(preset) = &self.crew.preset
+            && let Err(flaw) = Preset::parse(preset)
+        {
+            return Err(bad(text, at(preset), &flaw));
+        }
+        for (account, config) in &self.accounts {
+            if config.at_once == Some(0) {
+                let message = format!("nobody could ever work on the account `{account}`");
+                return Err(bad(text, at("at-once"), &message));
+            }
+            let twice = config.agents.iter().find(|agent| {
+                let others = self.accounts.iter().filter(|(name, _)| *name != account);
+                others.into_iter().any(|(_, other)| other.agents.contains(agent))
+            });
+            if let Some(agent) = twice {
+                let message = format!("the agent `{agent}` is on two accounts");
+                return Err(bad(text, at(account), &message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Who does what.
+    pub fn crew(&self) -> Crew {
+        let mut accounts = BTreeMap::new();
+        for (name, agent) in &self.agents {
+            // Who is handed the same keys is one customer.
+            let mut keys = agent.handed().to_vec();
+            keys.sort_unstable();
+            if !keys.is_empty() {
+                accounts.insert(name.clone(), keys.join(" "));
+            }
+        }
+        for (account, config) in &self.accounts {
+            accounts.extend(config.agents.iter().map(|agent| (agent.clone(), account.clone())));
+        }
+        let players = |players: &Players| players.names().to_vec();
+        let at_once =
+            self.accounts.iter().filter_map(|(name, it)| Some((name.clone(), it.at_once?)));
+        Crew {
+            roles: self.roles.iter().map(|(role, own)| (role.clone(), players(own))).collect(),
+            posts: self.crew.posts().map(|(post, seat)| (post, seat.seat())).collect(),
+            preset: self.crew.preset.as_deref().and_then(|preset| Preset::parse(preset).ok()),
+            accounts,
+            at_once: at_once.collect(),
+        }
+    }
+
     /// What it says about isolation and limits.
     fn check_isolation(&self, text: &str) -> Result<(), BadConfig> {
         let at = |word: &str| text.find(word).unwrap_or(0);
@@ -356,8 +530,8 @@ impl Config {
         Ok(())
     }
 
-    /// What is frozen into a run's first event.
-    pub fn settings(&self, flow: &Workflow) -> Settings {
+    /// What is frozen into a run's first event; `played` is a role by its name.
+    pub fn settings(&self, flow: &Workflow, played: impl Fn(&str) -> Role) -> Settings {
         let mut caps = Caps::default();
         let micros = |dollars: f64| (dollars * 1e6) as u64;
         let ms = |minutes: u64| minutes.saturating_mul(60_000);
@@ -377,14 +551,16 @@ impl Config {
         invocation.request.tokens = request.tokens.unwrap_or(invocation.request.tokens);
         invocation.wall_ms = own.minutes.map_or(invocation.wall_ms, ms);
         let free = |agent: &String| self.agents.get(agent).is_some_and(|agent| agent.is_free());
+        let crew = self.crew();
         // A role is without cost if everybody who may play it is: who is named here, or by a stage.
         let unpriced = flow.roles.keys().filter(|role| {
-            let named = self.roles.get(*role).or_else(|| self.roles.get(Setup::ANY));
+            let call = crew.call(role, &played(role), None);
+            let named = call.iter().flat_map(|call| &call.agents);
             let by_stages = flow.stages.iter().flat_map(|stage| match &stage.kind {
                 Kind::Role { role: own, agents } if own == *role => agents.as_slice(),
                 _ => &[],
             });
-            named.into_iter().chain(by_stages).all(free)
+            named.chain(by_stages).all(free)
         });
         Settings {
             caps,
@@ -450,6 +626,10 @@ stage = "approve"
 answer = "yes"
 "#;
 
+    fn plain(name: &str) -> Role {
+        Role::plain(name, "")
+    }
+
     /// A workflow with a worker and a reviewer.
     fn small() -> Workflow {
         use windlass_core::lang::{Catalogue, load};
@@ -466,7 +646,7 @@ answer = "yes"
             let config = Config::parse(&format!("{agents}[roles]\n{roles}")).unwrap();
             let mut flow = small();
             let of = |flow: &Workflow| {
-                config.settings(flow).unpriced.into_iter().collect::<Vec<_>>().join(" ")
+                config.settings(flow, plain).unpriced.into_iter().collect::<Vec<_>>().join(" ")
             };
             let as_it_is = of(&flow);
             for stage in &mut flow.stages {
@@ -488,7 +668,7 @@ answer = "yes"
         let config = Config::parse(WHOLE).unwrap();
         assert_eq!(config.agents.len(), 2);
         assert_eq!(config.checks["lint"], CheckConfig::Off(false));
-        let settings = config.settings(&small());
+        let settings = config.settings(&small(), plain);
         assert_eq!(settings.caps.run.cost_micros, Some(5_000_000));
         assert_eq!(settings.caps.run.wall_ms, Some(90 * 60_000));
         assert_eq!(settings.caps.unit, Caps::default().unit);
@@ -500,6 +680,61 @@ answer = "yes"
         assert!(settings.unpriced.contains("worker") && settings.unpriced.len() == 1);
         assert_eq!(settings.policies[0].name, "night");
         assert_eq!(Config::parse("").unwrap(), Config::default());
+    }
+
+    #[test]
+    fn a_crew_is_understood() {
+        let text = r#"
+[agents.opus]
+kind = "command"
+command = ["x"]
+env = ["KEY", "OTHER"]
+[agents.sonnet]
+kind = "command"
+command = ["x"]
+env = ["OTHER", "KEY"]
+[agents.local]
+kind = "command"
+command = ["x"]
+cost = "none"
+[agents.codex]
+kind = "command"
+command = ["x"]
+env = ["ELSE"]
+[roles]
+default = "sonnet"
+worker = ["sonnet", "codex"]
+[crew]
+preset = "economy"
+planner = "opus"
+evaluator = { agent = ["codex", "opus"], model = "gpt-x", effort = "high" }
+verifier = { agent = "local" }
+[accounts.theirs]
+agents = ["codex"]
+at-once = 2
+"#;
+        let config = Config::parse(text).unwrap();
+        let crew = config.crew();
+        assert_eq!(crew.account("opus"), crew.account("sonnet"), "they are handed the same keys");
+        assert_eq!((crew.account("codex"), crew.account("local")), ("theirs", "local"));
+        assert_eq!(crew.at_once["theirs"], 2);
+        let role = |post| Role { post: Some(post), ..plain("x") };
+        let of = |post| crew.call("x", &role(post), None).unwrap();
+        assert_eq!(of(Post::Planner).agents, ["opus"]);
+        assert_eq!(of(Post::Executor).agents, ["sonnet"]);
+        assert_eq!(crew.call("worker", &role(Post::Executor), None).unwrap().agents[1], "codex");
+        let judge = of(Post::Evaluator);
+        assert_eq!(
+            (judge.model.as_deref(), judge.effort.as_deref()),
+            (Some("gpt-x"), Some("high"))
+        );
+        let unpriced = |post| {
+            let settings =
+                config.settings(&small(), |name| Role { post: Some(post), ..plain(name) });
+            settings.unpriced.into_iter().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(unpriced(Post::Verifier), "reviewer", "the worker is somebody else");
+        assert_eq!(unpriced(Post::Planner), "");
     }
 
     #[test]
@@ -521,6 +756,17 @@ answer = "yes"
         assert!(kind.ends_with("did you mean `command`?"), "{kind}");
         let role = told("[agents.mine]\nkind='command'\ncommand=['x']\n[roles]\ndefault = 'mien'");
         assert!(role.contains("no agent here") && role.ends_with("did you mean `mine`?"), "{role}");
+        let mine = "[agents.mine]\nkind='command'\ncommand=['x']\n";
+        let crew = |rest: &str| told(&format!("{mine}{rest}"));
+        assert!(crew("[crew]\nplanner = 'mien'").contains("post `planner`"));
+        assert!(crew("[crew]\nplanner = 3").contains("an agent, a list of agents"));
+        assert!(crew("[crew]\npreset = 'cheap'").contains("no preset"));
+        assert!(crew("[crew]\nplaner = 'mine'").ends_with("did you mean `planner`?"));
+        assert!(crew("[accounts.a]\nagents = ['you']").contains("no agent here"));
+        assert!(crew("[accounts.a]\nagents = ['mine']\nat-once = 0").contains("nobody could"));
+        let twice = "[accounts.a]\nagents = ['mine']\n[accounts.b]\nagents = ['mine']";
+        assert!(crew(twice).contains("on two accounts"));
+        assert!(crew("[roles]\ndefault = []").contains("by nobody"));
         assert!(told("[agents.x]\nkind='command'\ncommand=[]").contains("empty command"));
         assert!(told("[checks]\ntest = true").contains("give its command"));
         assert!(told("[checks]\ntest = 3").contains("its command, or `false`"));

@@ -14,10 +14,12 @@ use windlass_core::run::Run;
 use windlass_core::workflow::{Errand, InputIx, Kind, Workflow};
 use windlass_engine::books::Books;
 use windlass_engine::clerk::Clerk;
+use windlass_engine::crew;
 use windlass_engine::exhibit::Exhibits;
 use windlass_engine::isolation::Isolation;
 use windlass_engine::mask::Mask;
 use windlass_engine::message::Message;
+use windlass_engine::role::Role;
 use windlass_engine::setup::Setup;
 use windlass_engine::shop::{Shop, Tools};
 use windlass_engine::skill::Skills;
@@ -237,6 +239,16 @@ impl Prepared<Result<Isolation, Error>> {
 }
 
 impl<I> Prepared<I> {
+    /// A role, as far as somebody has written it down.
+    fn role(&self, name: &str) -> Role {
+        self.roles.all.get(name).cloned().unwrap_or_else(|| Role::plain(name, ""))
+    }
+
+    /// What is frozen into a run's first event.
+    pub fn settings(&self, flow: &Workflow) -> windlass_core::run::Settings {
+        self.config.settings(flow, |name| self.role(name))
+    }
+
     /// Skills that somebody names and nobody has.
     pub fn absent_skills(&self) -> Vec<&str> {
         let named = named(&self.roles, &self.config);
@@ -277,8 +289,7 @@ impl Prepared {
     /// runs, exhibits that nobody can show.
     pub fn slips(&self, flow: &Workflow) -> Vec<String> {
         let config = &self.config;
-        let players: Vec<&str> =
-            flow.roles.keys().map(String::as_str).chain([Setup::ANY]).collect();
+        let players: Vec<&str> = flow.roles.keys().map(String::as_str).chain([crew::ANY]).collect();
         let near = |name: &str| suggest::nearest(name, players.iter().copied());
         let idle = |table: &str, name: &str, near: Option<&str>| {
             let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
@@ -329,10 +340,9 @@ impl Prepared {
                     .hint("`windlass workflow simulate` walks through it meanwhile"));
             }
         }
-        let unplayed = flow.roles.keys().find(|role| {
-            let roles = &self.config.roles;
-            !roles.contains_key(*role) && !roles.contains_key(Setup::ANY)
-        });
+        let crew = self.config.crew();
+        let unplayed =
+            flow.roles.keys().find(|role| crew.call(role, &self.role(role), None).is_none());
         if let Some(role) = unplayed {
             return Err(Error::no_player(role));
         }
@@ -371,7 +381,7 @@ impl Prepared {
             bounds: self.bounds(self.isolation.sandbox().level()),
             isolation: self.isolation,
             agents: self.agents,
-            players: self.config.roles,
+            crew: self.config.crew(),
             roles: self.roles.all,
             skills: self.skills,
             catalogue: own_catalogue(run.workflow())?,

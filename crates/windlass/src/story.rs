@@ -286,6 +286,9 @@ fn trouble(ended: &Ended, fault: Option<&str>) -> Option<String> {
         (Ended::Limited(_), _) => {
             Some("limited by the provider: parked until the reset".to_owned())
         }
+        (Ended::HandedOver, _) => {
+            Some("limited by the provider: somebody else takes over".to_owned())
+        }
         (Ended::Lost, _) => Some("lost: wanted again".to_owned()),
         (Ended::Verdict(_) | Ended::Mishap(_), Some(fault)) => Some(fault.to_owned()),
         (Ended::Verdict(_) | Ended::Mishap(_), None) => None,

@@ -53,7 +53,7 @@ pub fn begin(held: &Held, order: Order, tone: Tone) -> Result<Exit, Error> {
         about,
         author: Some(prepared.author.clone()),
     };
-    let settings = prepared.config.settings(&flow);
+    let settings = prepared.settings(&flow);
     let first = Start { run: id.as_str().into(), inputs, settings, ..Start::default() };
     let events = start(flow, Stamp { mono_ms: 0, wall_ms: wall_ms() }, first)?;
     let mut engine = Engine::begin(&held.journal, id.clone(), &meta.bytes()?, events)?;
@@ -122,6 +122,7 @@ fn drive(
     let target = prepared.target.to_string();
     let mut slips = prepared.slips(engine.run().workflow());
     slips.extend(prepared.less_isolated());
+    slips.extend(prepared.config.crew().dear_verifier());
     let agents = prepared.config.agents.iter();
     slips.extend(agents.filter_map(|(name, kind)| Some(format!("{name} {}", kind.advice()?))));
     held.free_lanes(&prepared.store, id)?;
@@ -190,7 +191,7 @@ impl Face for Watched<'_> {
 /// Goes on with a run: with the caps that the configuration has by now, as far as they are higher.
 fn take_up(engine: &mut Engine<'_>, prepared: &Prepared) -> Result<(), Error> {
     let who: Arc<str> = crate::request::who().into();
-    let now = prepared.config.settings(engine.run().workflow()).caps;
+    let now = prepared.settings(engine.run().workflow()).caps;
     let caps = engine.run().caps().or_higher(&now);
     if engine.run().phase() != Phase::Ended && caps != *engine.run().caps() {
         let wish = Wish::Raise(caps);

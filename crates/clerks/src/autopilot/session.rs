@@ -679,11 +679,14 @@ mod tests {
                 stdout: "stream".to_owned(),
                 stderr: "errors".to_owned(),
                 text,
+                limited_until: None,
+                models: Vec::new(),
+                handed_to: None,
                 remarks: Vec::new(),
                 commit: None,
                 files: Vec::new(),
             };
-            session.note(&Note::Answered(answered), &blob);
+            session.note(&Note::Answered(Box::new(answered)), &blob);
         }
         assert_eq!(session.final_fixes, ["done: stream made it work.", "done: text made it work."]);
     }

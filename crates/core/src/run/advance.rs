@@ -142,6 +142,18 @@ impl Run {
         );
     }
 
+    /// Gives an effect that had to wait its turn until then, counted from now.
+    pub(super) fn put_off(&mut self, effect: EffectId, deadline_ms: Option<u64>) {
+        let Some(flight) = self.flights.get_mut(&effect) else { return };
+        let before = std::mem::replace(&mut flight.deadline_ms, deadline_ms);
+        if let Some(at) = before {
+            self.timers.stop(at, Timer::Effect(effect));
+        }
+        if let Some(at) = deadline_ms {
+            self.timers.set(at, Timer::Effect(effect));
+        }
+    }
+
     /// Takes an effect out of those under way, and settles what was set aside for it.
     fn ground(&mut self, effect: EffectId, settled: Amount) -> Option<Flight> {
         let flight = self.flights.remove(&effect)?;
@@ -185,7 +197,7 @@ impl Run {
                 let probe_ms = now_ms.saturating_add(PARK_MS_MIN);
                 Slot::Parked(Parking { until_ms, probe_ms, reset_wall_ms: *reset_wall_ms })
             }
-            Ended::Lost => Slot::Idle,
+            Ended::HandedOver | Ended::Lost => Slot::Idle,
         };
         if let Some(frame) = self.frame_mut(id)
             && let Some(place) = frame.work.slots.get_mut(usize::from(flight.slot))

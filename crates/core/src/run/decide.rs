@@ -9,7 +9,7 @@ use super::{
     fold::fold_with,
     input::{Answer, Ended, Input, Refused, Report, Settings, Start, Target, Wish},
     state::{Flight, Frame, Phase, Run, Unit, UnitStatus},
-    step::{role_of, step},
+    step::{deadline, role_of, step},
     time::Stamp,
     timer::Timer,
     units::flaw,
@@ -136,6 +136,7 @@ pub fn decide(run: &Run, now: Stamp, input: Input) -> Result<Vec<Recorded>, Refu
         Input::Report(report) => vec![take_report(run, now, report)?],
         Input::Answer(answer) => vec![take_answer(run, answer)?],
         Input::Tick => due(run, now),
+        Input::Began(effect) => vec![begin(run, now, effect)?],
         Input::Control { who, wish } => take_wish(run, who, wish)?,
     };
     Ok(advance(run.clone(), now, first))
@@ -158,6 +159,15 @@ fn advance(mut run: Run, now: Stamp, first: Vec<Event>) -> Vec<Recorded> {
     events
 }
 
+/// An effect that had to wait its turn has all its time from now on.
+fn begin(run: &Run, now: Stamp, effect: EffectId) -> Result<Event, Refused> {
+    let stale = || Refused::Stale(effect);
+    let flight = run.flights.get(&effect).ok_or_else(stale)?;
+    let frame = run.frame(flight.frame).ok_or_else(stale)?;
+    let stage = run.stage_at(frame).ok_or_else(stale)?;
+    Ok(Event::Began { effect, deadline_ms: deadline(run, frame, stage, now.mono_ms) })
+}
+
 fn take_report(run: &Run, now: Stamp, report: Report) -> Result<Event, Refused> {
     let stale = || Refused::Stale(report.effect);
     let flight = run.flights.get(&report.effect).ok_or_else(stale)?;
@@ -170,15 +180,19 @@ fn take_report(run: &Run, now: Stamp, report: Report) -> Result<Event, Refused> 
         Some((mishap, fault)) => (Ended::Mishap(met(stage, mishap)), Some(Arc::from(fault))),
         None => match &report.ended {
             Ended::Mishap(mishap) => (Ended::Mishap(met(stage, *mishap)), None),
-            Ended::Limited(_) if !invocation => (Ended::Mishap(Mishap::Crashed), None),
-            Ended::Limited(_) | Ended::Verdict(_) | Ended::Lost => (report.ended.clone(), None),
+            Ended::Limited(_) | Ended::HandedOver if !invocation => {
+                (Ended::Mishap(Mishap::Crashed), None)
+            }
+            Ended::Limited(_) | Ended::HandedOver | Ended::Verdict(_) | Ended::Lost => {
+                (report.ended.clone(), None)
+            }
         },
     };
     let usage = if invocation { report.usage } else { Usage::NONE };
     let settled = usage.settle(flight.reserved);
     let park_until_ms = match &ended {
         Ended::Limited(until) => Some(now.park_until(*until)),
-        Ended::Verdict(_) | Ended::Mishap(_) | Ended::Lost => None,
+        Ended::Verdict(_) | Ended::Mishap(_) | Ended::HandedOver | Ended::Lost => None,
     };
     Ok(Event::Reported(Box::new(Ending {
         effect: report.effect,

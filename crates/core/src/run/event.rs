@@ -116,6 +116,13 @@ pub enum Event {
         /// When it will have taken too long, by the run's own clock.
         deadline_ms: Option<u64>,
     },
+    /// An effect that had to wait its turn is really under way.
+    Began {
+        /// Which.
+        effect: EffectId,
+        /// When it will have taken too long, by the run's own clock.
+        deadline_ms: Option<u64>,
+    },
     /// An effect came to its end.
     Reported(Box<Ending>),
     /// The next agent in a stage's list takes over.

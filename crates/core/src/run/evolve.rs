@@ -103,6 +103,7 @@ impl Run {
             Event::Wanted { effect, frame, slot, reserved, deadline_ms } => {
                 self.take_off(*effect, *frame, *slot, *reserved, *deadline_ms);
             }
+            Event::Began { effect, deadline_ms } => self.put_off(*effect, *deadline_ms),
             Event::Reported(ending) => self.touch_down(ending),
             Event::FellBack { frame, agent } => self.fall_back(*frame, *agent),
             Event::Unparked { frame, slot } => self.unpark(*frame, *slot),

@@ -60,6 +60,8 @@ pub enum Input {
     Answer(Answer),
     /// Time passed.
     Tick,
+    /// An effect that had to wait its turn is really under way from now on: its time is counted from here.
+    Began(EffectId),
     /// A person wants something of the run.
     Control {
         /// Who.
@@ -149,6 +151,8 @@ pub enum Ended {
     Mishap(Mishap),
     /// The provider said: not before this time of the wall clock (in milliseconds since 1970).
     Limited(i64),
+    /// It is limited too, and somebody else can take its place at once: they go on with what the lane holds.
+    HandedOver,
     /// Nobody knows: Windlass itself went away meanwhile. The lane is back where the stage began.
     Lost,
 }

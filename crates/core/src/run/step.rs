@@ -234,7 +234,7 @@ fn dispatch(run: &Run, id: FrameId) -> Option<Event> {
             frame: id,
             slot: u16::try_from(slot).ok()?,
             reserved,
-            deadline_ms: deadline(run, frame, stage),
+            deadline_ms: deadline(run, frame, stage, run.now.mono_ms),
         }),
         // A panel is held when its members under way have come to their end, not before.
         Err(Short::Unit) if !has_more_under_way(frame) => {
@@ -274,11 +274,10 @@ pub(super) fn role_of(stage: &Stage, phase: PanelPhase, slot: usize) -> Option<&
     }
 }
 
-/// When an effect will have taken too long. A landing has no deadline: nobody can tell from here
+/// When an effect that begins now will have taken too long. A landing has no deadline: nobody can tell from here
 /// whether it happened, so it is waited for.
-fn deadline(run: &Run, frame: &Frame, stage: &Stage) -> Option<u64> {
+pub(super) fn deadline(run: &Run, frame: &Frame, stage: &Stage, now: u64) -> Option<u64> {
     let caps = &run.settings.caps;
-    let now = run.now.mono_ms;
     let invocation = matches!(stage.kind, Kind::Role { .. } | Kind::Panel { .. });
     if stage.kind.lands() {
         return None;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use windlass_agents::{Answer, Came, Fate, Heard, Listener};
+use windlass_agents::{Answer, Came, Fate, Heard, Listener, ModelUse};
 use windlass_core::run::Usage;
 
 use crate::clerk::Said;
@@ -19,6 +19,8 @@ pub(super) struct Printed {
 /// What an agent said, without secrets.
 pub(super) struct HeardOf {
     pub answer: Answer,
+    /// What was used of each model.
+    pub models: Vec<ModelUse>,
     pub ended: String,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
@@ -36,8 +38,9 @@ impl HeardOf {
         let Printed { fate, ended, stdout, stderr } = printed;
         // Before it is read: what an answer says goes into prompts and into the journal as well.
         let (stdout, stderr) = (mask.bytes(stdout), mask.bytes(stderr));
+        let models = listener.models();
         let answer = listener.answer(&Heard { fate, stdout: &stdout });
-        let mut heard = HeardOf { answer, ended, stdout, stderr };
+        let mut heard = HeardOf { answer, models, ended, stdout, stderr };
         let text = heard.said().into_owned();
         let answer = &mut heard.answer;
         if let Came::Verdict(verdict) = &answer.came {
@@ -74,7 +77,8 @@ impl HeardOf {
         let mut stdout = self.stdout;
         stdout.extend_from_slice(b"\n");
         stdout.extend(again.stdout);
-        HeardOf { answer, ended: again.ended, stdout, stderr: again.stderr }
+        let models = self.models.into_iter().chain(again.models).collect();
+        HeardOf { answer, models, ended: again.ended, stdout, stderr: again.stderr }
     }
 }
 

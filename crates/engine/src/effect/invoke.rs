@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use windlass_agents::{Agent, Ask, Came, Fate, Program, Spend};
 use windlass_core::lang::Reporter;
-use windlass_core::run::{Report, Usage};
+use windlass_core::run::{Ended, Report, Usage};
 use windlass_process::beneath::{Links, Root};
 use windlass_process::{Command, Ending, Env, Finished, Limits, Output, Stdin, Stream, View};
 use windlass_repo::{Lane, Snapshot};
@@ -14,11 +14,13 @@ use super::heard::{HeardOf, Printed};
 use super::kept::{self, Kept, Steps};
 use super::meter::{self, Follower, Meter};
 use super::{Job, Outcome, barred, marked, subject};
+use crate::accounts::Place;
 use crate::clerk::Said;
 use crate::clock::wall_ms;
+use crate::crew::Call;
 use crate::entry::{Answered, Invocation, Note};
 use crate::isolation::{self, Sight, Stay, Workspace};
-use crate::message::{Done, Paper, Trouble};
+use crate::message::{Done, Message, Paper, Trouble};
 use crate::papers;
 use crate::prompt::{self, Brief, Task};
 use crate::role::{LaneSight, Role};
@@ -35,7 +37,8 @@ pub(super) fn invoke(
     edits: bool,
     brake: &Brake,
 ) -> Outcome {
-    let Some((agent_name, agent)) = shop.setup.agent(role, wanted) else {
+    let played = shop.setup.role(role);
+    let Some(call) = shop.setup.crew.call(role, &played, wanted) else {
         return Err(Trouble::new(format!("no agent plays the role `{role}`")).next(format!(
             "name one in windlass.toml, as `[roles] {role} = \"…\"` or `[roles] default = \"…\"`, and commit that"
         )));
@@ -43,7 +46,6 @@ pub(super) fn invoke(
     let Some(base) = &job.base else { return Err(Trouble::defect("an agent without a base")) };
     let lane = shop.lane(job.effect.lane, job.unit(), base, when(job.effect.since))?;
     let reporter = shop.setup.reporter(role);
-    let played = shop.setup.role(role);
     let promised = played.writes.iter();
     let writes = promised
         .filter_map(|name| Some((name.clone(), shop.clerk.path(name, &job.situation())?)))
@@ -52,6 +54,7 @@ pub(super) fn invoke(
         shop,
         job,
         role,
+        call: &call,
         played: &played,
         reporter: &reporter,
         lane: &lane,
@@ -60,7 +63,30 @@ pub(super) fn invoke(
         writes,
         objects: shop.store.mirror_objects(),
     };
-    visit.done(agent_name, &*agent)
+    let (name, place) = match visit.whom() {
+        Whom::This(name, place) => (name, place),
+        Whom::Nobody(until) => return visit.turned_away(until),
+        Whom::NotWanted => return Ok(Err(Stopped)),
+    };
+    let Some(agent) = shop.setup.agents.get(&name) else {
+        return Err(Trouble::new(format!("there is no agent `{name}`"))
+            .next(format!("add `[agents.{name}]` to windlass.toml, and commit that")));
+    };
+    if place.waited {
+        // The loop may have ended meanwhile; then nobody is there to be told.
+        let _ = shop.inbox.send(Message::Began(job.id));
+    }
+    visit.done(&name, &**agent)
+}
+
+/// Who is to be asked.
+enum Whom<'a> {
+    /// This agent; its place on its account is kept for it.
+    This(String, Place<'a>),
+    /// Nobody who may be is served before this, by the wall clock.
+    Nobody(i64),
+    /// It is not wanted any more.
+    NotWanted,
 }
 
 /// One invocation.
@@ -68,6 +94,7 @@ struct Visit<'a> {
     shop: &'a Shop,
     job: &'a Job,
     role: &'a str,
+    call: &'a Call,
     played: &'a Role,
     reporter: &'a Reporter,
     lane: &'a Lane,
@@ -81,6 +108,29 @@ struct Visit<'a> {
 }
 
 impl<'a> Visit<'a> {
+    /// Whom to ask: who was at work here, or else the first who is served. Others may find out meanwhile that they are not.
+    fn whom(&self) -> Whom<'a> {
+        let accounts = &self.shop.accounts;
+        if self.job.again {
+            let occupant = kept::occupant(&self.shop.quarters_at(&self.quarters_name("")));
+            let name = occupant.or_else(|| self.call.agents.first().cloned()).unwrap_or_default();
+            let place = accounts.place(&name, self.brake);
+            return place.map_or(Whom::NotWanted, |place| Whom::This(name, place));
+        }
+        loop {
+            let name = match accounts.first(self.call, wall_ms()) {
+                Ok(name) => name.to_owned(),
+                Err(until) => return Whom::Nobody(until),
+            };
+            let Some(place) = accounts.place(&name, self.brake) else {
+                return Whom::NotWanted;
+            };
+            if accounts.first(self.call, wall_ms()) == Ok(name.as_str()) {
+                return Whom::This(name, place);
+            }
+        }
+    }
+
     /// Asks, hears, and looks at what came of it.
     fn done(&self, agent_name: &str, agent: &dyn Agent) -> Outcome {
         let mut left = None;
@@ -114,7 +164,7 @@ impl<'a> Visit<'a> {
         let prompt = paper.keep(text.clone());
         paper.notes.push(Note::Asked(self.asked(agent_name, prompt)));
         self.shop.post(paper);
-        let heard = match self.hear(agent, &brief, &text, left)? {
+        let heard = match self.hear((agent_name, agent), &brief, &text, left)? {
             Ok(heard) => heard,
             Err(stopped) => return Ok(Err(stopped)),
         };
@@ -175,7 +225,7 @@ impl<'a> Visit<'a> {
     /// Asks, and once more if the answer cannot be read.
     fn hear(
         &self,
-        agent: &dyn Agent,
+        (name, agent): (&str, &dyn Agent),
         brief: &Brief<'_>,
         prompt: &str,
         left: Option<Left<'_>>,
@@ -184,7 +234,7 @@ impl<'a> Visit<'a> {
         let stable = if prompt.starts_with(&prefix) { prefix.len() } else { 0 };
         let quarters = match left {
             Some(left) => left,
-            None => Left { quarters: self.quarters("")?, session: None },
+            None => Left { quarters: self.quarters("", name)?, session: None },
         };
         let heard = match self.ask(agent, (prompt, stable), quarters)? {
             Ok(heard) if heard.answer.came == Came::Unknown => heard,
@@ -192,22 +242,26 @@ impl<'a> Visit<'a> {
         };
         let why = heard.answer.remarks.join("; ");
         let repair = prompt::repair(brief, &heard.said(), &why);
-        let quarters = Left { quarters: self.quarters("-again")?, session: None };
+        let quarters = Left { quarters: self.quarters("-again", name)?, session: None };
         let again = self.ask(agent, (&repair, 0), quarters)?;
         Ok(again.map(|again| heard.repaired(again)))
     }
 
     /// New quarters of this invocation.
-    fn quarters(&self, which: &str) -> Result<Quarters<'a>, Trouble> {
-        let quarters = self.shop.quarters_of(&format!("effect-{}{which}", self.job.id.0))?;
-        kept::mark_boot(&quarters.path)?;
+    fn quarters(&self, which: &str, agent: &str) -> Result<Quarters<'a>, Trouble> {
+        let quarters = self.shop.quarters_of(&self.quarters_name(which))?;
+        kept::mark(&quarters.path, agent)?;
         Ok(quarters)
+    }
+
+    fn quarters_name(&self, which: &str) -> String {
+        format!("effect-{}{which}", self.job.id.0)
     }
 
     /// What was left behind when the invocation was cut off, if the agent can go on with it. Where the machine itself went
     /// down, its record may be there and what it did may not.
     fn left_behind(&self, agent: &dyn Agent) -> Option<Left<'a>> {
-        let quarters = self.shop.quarters_left(&format!("effect-{}", self.job.id.0))?;
+        let quarters = self.shop.quarters_left(&self.quarters_name(""))?;
         let [home, _] = self.shop.setup.isolation.home(&quarters.path);
         let steps = Steps::taken(&quarters.path)?;
         let session = agent.session(&home, &self.session(), &steps);
@@ -245,7 +299,10 @@ impl<'a> Visit<'a> {
             role: self.role,
             reporter: self.reporter,
             tools: &self.played.tools,
-            tier: self.played.tier,
+            tier: self.call.tier,
+            by_preset: self.call.by_preset,
+            model: self.call.model.as_deref(),
+            effort: self.call.effort.as_deref(),
             unit: self.job.unit(),
             task: self.job.effect.child.as_ref().map(|child| &*child.id),
             writes: &self.writes,
@@ -317,6 +374,11 @@ impl<'a> Visit<'a> {
         let mask = &self.shop.setup.mask;
         let mut heard = HeardOf::of(listener, self.job.attempt, printed, mask, examine);
         let answer = &mut heard.answer;
+        // Who came to no answer has said something all the same, and others see that instead of a stream of events.
+        let words = meter.words();
+        if answer.text.is_none() && !words.is_empty() {
+            answer.text = Some(mask.text(&words));
+        }
         // Who came to a verdict all the same has one: it ended before it could be stopped.
         if let Some(cut) = cut.filter(|_| !matches!(answer.came, Came::Verdict(_))) {
             let (came, remark) = meter::because(cut);
@@ -424,20 +486,27 @@ impl<'a> Visit<'a> {
             let changes = self.shop.store.changes(held, &snapshot.commit)?;
             files = changes.iter().map(|change| change.path.display().to_string()).collect();
         }
-        let (came, ended) = (kept.came.name().to_owned(), kept.ended(wall_ms()));
+        let came = kept.came.name().to_owned();
+        let Next { ended, limited_until, handed_to } = self.next(&kept);
+        if let Some(to) = &handed_to {
+            remarks.push(format!("`{to}` takes over"));
+        }
         let mut paper = papers;
         let filed = kept.file(&mut paper);
-        let note = Note::Answered(Answered {
+        let note = Note::Answered(Box::new(Answered {
             asked: self.asked(&kept.agent, filed.prompt),
             came,
             ended: kept.ended,
             stdout: filed.stdout,
             stderr: filed.stderr,
             text: filed.text,
+            limited_until,
+            models: kept.models,
+            handed_to,
             remarks,
             commit: Some(snapshot.commit.to_string()),
             files,
-        });
+        }));
         paper.notes.push(note);
         let subject = if self.edits || self.job.effect.subject.is_none() {
             Some(subject(&snapshot.subject))
@@ -453,6 +522,40 @@ impl<'a> Visit<'a> {
             usage: kept.usage,
         };
         Ok(Done { report, paper, desk: None })
+    }
+
+    /// How it goes on. Whoever is limited is not asked again before that is over, nor is anybody else on the account; who
+    /// comes after them in the list takes over, if they are served.
+    fn next(&self, kept: &Kept) -> Next {
+        let now = wall_ms();
+        let Ended::Limited(until) = kept.ended(now) else {
+            return Next { ended: kept.ended(now), limited_until: None, handed_to: None };
+        };
+        let accounts = &self.shop.accounts;
+        accounts.limit(&kept.agent, until, now);
+        let (ended, handed_to) = match accounts.first(self.call, now) {
+            Ok(other) => (Ended::HandedOver, Some(other.to_owned())),
+            Err(until) => (Ended::Limited(until), None),
+        };
+        Next { ended, limited_until: Some(until), handed_to }
+    }
+
+    /// Nobody who may be asked is served now: nobody is asked, and nothing has changed.
+    fn turned_away(&self, until: i64) -> Outcome {
+        let label = format!("{} {}", self.job.effect.name, self.job.id.0);
+        let snapshot = self.shop.store.snapshot(self.lane, &label, when(self.job.effect.since))?;
+        let subject = if self.edits || self.job.effect.subject.is_none() {
+            Some(subject(&snapshot.subject))
+        } else {
+            self.job.effect.subject.clone()
+        };
+        let report = Report {
+            ended: Ended::Limited(until),
+            subject,
+            usage: Usage::NONE,
+            ..self.job.verdict("")
+        };
+        Ok(Ok(Done { report, paper: Paper::default(), desk: None }))
     }
 
     /// Where the session's papers are in the lane.
@@ -501,14 +604,19 @@ impl<'a> Visit<'a> {
         let held = self.job.held.as_ref().unwrap_or(&self.lane.base);
         let back = self.shop.store.rewind(self.lane, held, when(self.job.effect.since))?;
         let kept = back.saved.map(|saved| saved.commit.to_string());
-        let report = Report {
-            ended: windlass_core::run::Ended::Lost,
-            usage: Usage::UNKNOWN,
-            ..self.job.verdict("")
-        };
+        let report = Report { ended: Ended::Lost, usage: Usage::UNKNOWN, ..self.job.verdict("") };
         let paper = Paper::of(Note::Lost { effect: self.job.id, kept });
         Ok(Ok(Done { report, paper, desk: None }))
     }
+}
+
+/// How it goes on after an answer.
+struct Next {
+    ended: Ended,
+    /// Its provider serves it no more until then.
+    limited_until: Option<i64>,
+    /// Who takes over.
+    handed_to: Option<String>,
 }
 
 /// An agent's quarters, and the session in them that it is to go on with, if it was cut off.

@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use windlass_agents::Came;
+use windlass_agents::{Came, ModelUse};
 use windlass_core::run::{EffectId, Ended, Item, Usage};
 use windlass_core::value::Value;
 use windlass_core::workflow::Mishap;
@@ -32,6 +32,9 @@ pub(super) struct Kept {
     pub lists: BTreeMap<String, Vec<Item>>,
     pub usage: Usage,
     pub remarks: Vec<String>,
+    /// What it used of each model.
+    #[serde(default)]
+    pub models: Vec<ModelUse>,
     /// What others see of it, if that is not the stream as it is.
     #[serde(default)]
     pub text: Option<String>,
@@ -66,6 +69,7 @@ impl Kept {
             lists: heard.answer.lists,
             usage: heard.answer.usage,
             remarks: heard.answer.remarks,
+            models: heard.models,
             text: heard.answer.text,
             ended: heard.ended,
             stdout: heard.stdout,
@@ -136,10 +140,19 @@ impl Kept {
     }
 }
 
-/// Marks quarters with the time between two starts of the machine that they are from.
-pub(super) fn mark_boot(quarters: &Path) -> Result<(), Trouble> {
-    let path = quarters.join("boot");
-    fs::write(&path, boot()).map_err(|error| Trouble::io("write", &path, &error))
+/// Marks quarters with the agent that they are for, and with the time between two starts of the machine that they are
+/// from.
+pub(super) fn mark(quarters: &Path, agent: &str) -> Result<(), Trouble> {
+    for (name, text) in [("agent", agent.to_owned()), ("boot", boot())] {
+        let path = quarters.join(name);
+        fs::write(&path, text).map_err(|error| Trouble::io("write", &path, &error))?;
+    }
+    Ok(())
+}
+
+/// The agent that quarters are for.
+pub(super) fn occupant(quarters: &Path) -> Option<String> {
+    fs::read_to_string(quarters.join("agent")).ok().filter(|agent| !agent.is_empty())
 }
 
 /// Whether quarters are from the same time.
@@ -216,6 +229,7 @@ mod tests {
             lists: Default::default(),
             usage: Usage::NONE,
             remarks: Vec::new(),
+            models: Vec::new(),
             text: None,
             ended: "exited with 0".into(),
             stdout: said.into(),

@@ -54,7 +54,12 @@ struct Ear {
     cut: Option<Cut>,
     child: Option<Arc<Child>>,
     steps: Option<Steps>,
+    /// The end of what it has said.
+    words: String,
 }
+
+/// So much of what an agent says is kept apart from its stream, from its end.
+const WORDS_BYTES: usize = 16 << 10;
 
 impl Meter {
     /// With what it may use up, and the turns that it may take, before it is stopped, and where it is noted how far it
@@ -74,6 +79,7 @@ impl Meter {
             cut: None,
             child: None,
             steps,
+            words: String::new(),
         };
         Meter { ear: Arc::new(Mutex::new(ear)) }
     }
@@ -93,6 +99,11 @@ impl Meter {
             child.stop();
         }
         ear.child = Some(child.clone());
+    }
+
+    /// What it has said, or the end of it.
+    pub fn words(&self) -> String {
+        lock(&self.ear).words.clone()
     }
 
     /// It has ended: who listened to it, why it was stopped, and what was seen of what it used up.
@@ -125,14 +136,23 @@ impl Ear {
                         steps.take(&step);
                     }
                 }
+                Event::Text(text) => self.says(&text),
                 Event::Waits(_)
                 | Event::Session(_)
-                | Event::Text(_)
                 | Event::Tool { .. }
                 | Event::Change(_)
                 | Event::Limit(_)
                 | Event::Denied(_) => {}
             }
+        }
+    }
+
+    fn says(&mut self, text: &str) {
+        self.words.push_str(text.trim_end());
+        self.words.push('\n');
+        if self.words.len() > 2 * WORDS_BYTES {
+            let from = self.words.ceil_char_boundary(self.words.len() - WORDS_BYTES);
+            self.words.drain(..from);
         }
     }
 
@@ -341,6 +361,20 @@ mod tests {
         assert_eq!(heard("10\n1000").0, Some(Cut::Spent), "also if its last line has no end");
         assert_eq!(heard("nobody knows\n").0, None);
         assert_eq!(heard("7\n9\n").1.tokens, Reported::Known(9));
+    }
+
+    #[test]
+    fn the_end_of_what_it_says_is_kept() {
+        let meter = meter();
+        let mut ear = lock(&meter.ear);
+        ear.says("first words\n");
+        assert_eq!(ear.words, "first words\n");
+        for at in 0..4_000 {
+            ear.says(&format!("é{at}"));
+        }
+        drop(ear);
+        let words = meter.words();
+        assert!(words.len() <= 2 * WORDS_BYTES && words.ends_with("é3999\n"), "{}", words.len());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Effects: stale reports, mishaps, rate limits, lost ones, deadlines, falling back.
 
 use windlass_core::{
-    run::{EffectId, EffectKind, Ended, Event, PARK_MS_MIN, Refused, Standing},
+    run::{EffectId, EffectKind, Ended, Event, Input, PARK_MS_MIN, Refused, Standing, Subject},
     workflow::{Errand, Mishap, RunOutcome},
 };
 use windlass_sim::{Saying, Walk};
@@ -256,4 +256,41 @@ fn time_never_runs_backwards_whatever_we_are_told() {
     let events = windlass_core::run::decide(walk.run(), early, ended).expect("taken");
     let stamps: Vec<(u64, i64)> = events.iter().map(|r| (r.at.mono_ms, r.at.wall_ms)).collect();
     assert_eq!(stamps, vec![(60_000, 5); events.len()], "the wall clock may jump, ours may not");
+}
+
+#[test]
+fn who_takes_over_goes_on_at_once_from_what_the_lane_holds() {
+    let stages =
+        r#"unit do  role = "worker", edits = true, on = { done = "next", failed = "failed" }"#;
+    let flow = flow("", stages);
+    let mut walk = listed(&flow, &["a"]);
+    let first = id(&walk);
+    let left = Subject { tree: "half".into(), change: "done".into() };
+    assert_eq!(walk.give(report(first, Ended::HandedOver, Some(left.clone()))), Ok(()));
+    let second = id(&walk);
+    assert_ne!(second, first);
+    assert_eq!(walk.run().want(second).unwrap().subject, Some(left));
+    assert_eq!(walk.run().served_again_at(), None, "nobody is waited for");
+    assert_eq!(walk.give(report(second, Ended::Verdict("done".into()), None)), Ok(()));
+    assert_eq!(walk.standing(), Standing::Ended(RunOutcome::Done));
+}
+
+#[test]
+fn who_had_to_wait_their_turn_has_all_their_time_from_then_on() {
+    let flow = flow("", JUST_DO);
+    let mut walk = listed(&flow, &["a"]);
+    let effect = id(&walk);
+    let deadline = |walk: &Walk<'_>| walk.run().want(effect).and_then(|it| it.deadline_ms);
+    let before = deadline(&walk).unwrap();
+    let since = walk.run().want(effect).unwrap().since;
+    walk.waits(before - 1_000);
+    assert_eq!(walk.give(Input::Began(effect)), Ok(()));
+    assert_eq!(deadline(&walk), Some(before - since.mono_ms + before - 1_000));
+    walk.waits(2_000);
+    assert_eq!(id(&walk), effect, "not by the old one");
+    assert_eq!(walk.run().want(effect).unwrap().since, since, "what it is to do stays the same");
+    let ghost = EffectId(99);
+    assert_eq!(walk.give(Input::Began(ghost)), Err(Refused::Stale(ghost)));
+    walk.waits(before);
+    assert_eq!(last_ended(&walk), Some(Ended::Mishap(Mishap::TimedOut)));
 }

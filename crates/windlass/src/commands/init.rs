@@ -96,6 +96,6 @@ mod tests {
     #[test]
     fn what_is_written_can_be_read() {
         let config = Config::parse(super::TEMPLATE).unwrap();
-        assert_eq!(config.roles["default"], "mine");
+        assert_eq!(config.roles["default"].names(), ["mine"]);
     }
 }

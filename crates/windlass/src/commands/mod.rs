@@ -4,6 +4,7 @@ pub mod act;
 pub mod answer;
 pub mod autopilot;
 pub mod completions;
+pub mod cost;
 pub mod demo;
 pub mod doctor;
 pub mod gates;
@@ -39,6 +40,7 @@ pub fn run(command: Command, out: &mut Output) -> Result<Exit, Error> {
         Command::Skip(args) => wish::skip(&args, out),
         Command::Override(args) => wish::overrule(&args, out),
         Command::Log(args) => log::run(&args, out),
+        Command::Cost(args) => cost::run(&args, out),
         Command::Report(args) => report::run(&args, out),
         Command::Learnings(args) => learnings::run(&args, out),
         Command::Project(args) => project::run(&args, out),

@@ -26,6 +26,7 @@ fn long_help_documents_the_exit_codes() {
       override     Let a verdict of your own count, with a reason
       log          Tell what happened in a run
       report       Report what became of a run, on what evidence, and what it cost
+      cost         Say what runs have cost, and what for
       learnings    List what the project has learned, or prune it
       project      Write the files that a run's journal makes anew
       doctor       Say what is missing here, and how to get it
