@@ -26,3 +26,7 @@ pub const CONFIGURATION: &[(&str, &str)] = &[
     (".roomodes", "Roo Code"),
     (".vibe", "Mistral Vibe"),
 ];
+
+/// Those of them that are read as a file, whatever is said against it: an empty directory in their place is a mistake to
+/// whoever they are for, not nothing at all.
+pub const NEVER_DIRECTORIES: &[&str] = &["opencode.json", "opencode.jsonc"];

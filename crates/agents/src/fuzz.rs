@@ -19,17 +19,32 @@ use crate::{Ask, Came, Event, Fate, Heard, Here, Kind, Listener, Source};
 enum Who {
     Claude,
     Codex,
+    Gemini,
+    Opencode,
 }
 
 /// Prices of the models that were recorded, one of them dear.
 const PRICES: &str = "prices = { claude-sonnet-4-5 = { input = 3.0, output = 15.0, cached = 0.3 }, \
-                      'gpt-5.2' = { input = 1.75, cached = 0.175, output = 14.0 }, m = { input = 90.0, output = 90.0 } }";
+                      'gpt-5.2' = { input = 1.75, cached = 0.175, output = 14.0 }, \
+                      'gemini-2.5-pro' = { input = 1.25, cached = 0.31, output = 10.0 }, m = { input = 90.0, output = 90.0 } }";
 
 impl Who {
+    /// Whose stream it is.
+    fn of(name: &str) -> Self {
+        match name.split('-').next() {
+            Some("codex") => Who::Codex,
+            Some("gemini") => Who::Gemini,
+            Some("opencode") => Who::Opencode,
+            _ => Who::Claude,
+        }
+    }
+
     fn listener(self) -> Box<dyn Listener> {
         let kind = match self {
             Who::Claude => "claude",
             Who::Codex => "codex",
+            Who::Gemini => "gemini",
+            Who::Opencode => "opencode",
         };
         let kind: Kind = toml::from_str(&format!("kind = '{kind}'\n{PRICES}")).unwrap();
         let which = |name: &str| Some(PathBuf::from("/bin").join(name));
@@ -47,6 +62,11 @@ impl Who {
                 let reason = text("terminal_reason").is_none_or(|reason| reason == "completed");
                 Some(reason && event.get("is_error") == Some(&json!(false)))
             }
+            (Who::Gemini, "result") => Some(text("status") == Some("success")),
+            (Who::Opencode, "step_finish") => {
+                Some(event.get("part").and_then(|part| part.get("reason")) == Some(&json!("stop")))
+            }
+            (Who::Opencode, "step_start" | "error") => Some(false),
             (Who::Codex, "turn.completed") => Some(true),
             (Who::Codex, "turn.started" | "turn.failed") => Some(false),
             _ => None,
@@ -57,9 +77,13 @@ impl Who {
     fn printed(self) -> &'static [Vec<u8>] {
         static CLAUDE: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| all_lines("claude-"));
         static CODEX: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| all_lines("codex-"));
+        static GEMINI: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| all_lines("gemini-"));
+        static OPENCODE: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| all_lines("opencode-"));
         match self {
             Who::Claude => &CLAUDE,
             Who::Codex => &CODEX,
+            Who::Gemini => &GEMINI,
+            Who::Opencode => &OPENCODE,
         }
     }
 }
@@ -85,6 +109,8 @@ const RECORD: &[&str] = &[
     r#"{"type":"event_msg","payload":{"type":"task_complete","error":{"message":"m","codex_error_info":{"http_connection_failed":{"http_status_code":401}}}}}"#,
     r#"{"type":"assistant","message":{"id":"m1","model":"m","usage":{"input_tokens":1000,"output_tokens":100}}}"#,
     r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1794845365}}"#,
+    r#"{"id":"m1","type":"gemini","tokens":{"input":7905,"output":29,"cached":6656,"thoughts":0,"tool":0,"total":7934},"model":"gemini-2.5-pro"}"#,
+    r#"{"id":"m2","type":"gemini","tokens":{"input":9000,"output":99,"cached":7000,"thoughts":9,"tool":0,"total":9108},"model":"m"}"#,
 ];
 
 /// What is done to a line.
@@ -231,7 +257,9 @@ fn hear(who: Who, lines: &[(Vec<u8>, Source)], fate: Fate) -> Result<(), TestCas
     }
     let printed = lines.iter().filter(|(_, source)| *source == Source::Output);
     let ends: Vec<bool> = printed.filter_map(|(line, _)| who.end(line)).collect();
-    let good = fate == Fate::Exited(0) && ends.last() == Some(&true);
+    // opencode ends with 1 if it got over an error.
+    let code = fate == Fate::Exited(0) || (who == Who::Opencode && fate == Fate::Exited(1));
+    let good = code && ends.last() == Some(&true);
     let answer = listener.answer(&Heard { fate, stdout: b"" });
     prop_assert!(good || !matches!(answer.came, Came::Verdict(_)), "{:?}", answer.came);
     if let Reported::Known(all) = answer.usage.tokens {
@@ -283,20 +311,33 @@ proptest! {
     }
 
     #[test]
+    fn whatever_gemini_prints_is_not_taken_for_more_than_it_is(steps in steps(), fate in fates()) {
+        hear(Who::Gemini, &chosen(Who::Gemini, &steps), fate)?;
+    }
+
+    #[test]
+    fn whatever_opencode_prints_is_not_taken_for_more_than_it_is(steps in steps(), fate in fates()) {
+        hear(Who::Opencode, &chosen(Who::Opencode, &steps), fate)?;
+    }
+
+    #[test]
     fn what_one_prints_is_nothing_that_the_other_said(steps in steps(), fate in fates()) {
         hear(Who::Claude, &chosen(Who::Codex, &steps), fate)?;
         hear(Who::Codex, &chosen(Who::Claude, &steps), fate)?;
+        hear(Who::Gemini, &chosen(Who::Claude, &steps), fate)?;
+        hear(Who::Claude, &chosen(Who::Gemini, &steps), fate)?;
+        hear(Who::Opencode, &chosen(Who::Gemini, &steps), fate)?;
     }
 
     #[test]
     fn a_stream_with_one_wrong_line_is_not_taken_for_more_than_it_is(
-        name in select([names("claude-"), names("codex-")].concat()),
+        name in select(["claude-", "codex-", "gemini-", "opencode-"].map(names).concat()),
         at in any::<Index>(),
         damage in damage(),
         swap in proptest::option::of(any::<(Index, Index)>()),
         fate in fates(),
     ) {
-        let who = if name.starts_with("codex-") { Who::Codex } else { Who::Claude };
+        let who = Who::of(&name);
         hear(who, &disturbed(&name, at, &damage, swap), fate)?;
     }
 }

@@ -177,12 +177,20 @@ macro_rules! kinds {
 }
 
 kinds! {
+    /// Any server of the Agent Client Protocol.
+    Acp = acp,
+    /// The built-in agent, on a model's API.
+    Api = api,
     /// Claude Code.
     Claude = claude,
     /// Codex.
     Codex = codex,
     /// A program that reads a prompt and prints a verdict.
     Command = command,
+    /// Gemini CLI.
+    Gemini = gemini,
+    /// opencode.
+    Opencode = opencode,
     /// What a file says.
     Scripted = scripted,
 }

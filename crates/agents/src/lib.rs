@@ -2,9 +2,10 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | which kinds are there? | the list in `kind.rs`; `claude.rs`, `codex.rs`, `command.rs`, `scripted.rs` |
+//! | which kinds are there? | the list in `kind.rs`; `acp.rs`, `api.rs`, `claude.rs`, `codex.rs`, `command.rs`, `gemini.rs`, `opencode.rs`, `scripted.rs` |
 //! | what does an agent say while it works? | `listen.rs`; what that costs `price.rs` |
 //! | what did an agent come to? | `answer.rs`; where in its output that stands `find.rs`, `first_line.rs` |
+//! | what do programs of our own say that speak for an agent? | `own.rs` |
 //! | what form has an answer? | `schema.rs` |
 //! | what does every kind need that starts a program? | `line.rs` |
 //! | which of several models is meant? | `tier.rs` |
@@ -15,7 +16,9 @@
 //! came back is an [`Answer`]: a verdict of the role's own, or what else it came to, never a guess. Nothing here starts
 //! anything, and no kind knows of another.
 
+mod acp;
 mod answer;
+pub mod api;
 mod claude;
 mod codex;
 mod command;
@@ -24,9 +27,12 @@ mod find;
 mod first_line;
 #[cfg(test)]
 mod fuzz;
+mod gemini;
 mod kind;
 mod line;
 mod listen;
+mod opencode;
+pub mod own;
 mod price;
 mod schema;
 pub mod scripted;
@@ -36,12 +42,14 @@ mod transcripts;
 
 use std::path::{Path, PathBuf};
 
+pub use acp::Server as AcpServer;
 pub use answer::{Answer, Came, Fate, Heard, left_out};
-pub use configuration::CONFIGURATION;
+pub use configuration::{CONFIGURATION, NEVER_DIRECTORIES};
 pub use find::{gist, last_object, one_line};
 pub use kind::{Flaw, Here, Kind, Missing, Settings};
 pub use listen::{Event, Lines, Listener, ModelUse, Source};
 pub use schema::schema;
+use serde::{Deserialize, Serialize};
 pub use tier::{Post, Tier};
 use windlass_core::lang::Reporter;
 
@@ -91,7 +99,7 @@ pub struct Ask<'a> {
 }
 
 /// What an agent may use up before it is stopped. It may have one request under way then.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spend {
     /// Millionths of a dollar.
     pub cost_micros: Option<u64>,

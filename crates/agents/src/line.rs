@@ -103,6 +103,11 @@ impl ByTier {
         })
     }
 
+    /// All of them.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
+        self.0.values().map(String::as_str)
+    }
+
     /// The one for a tier, if the person has said which.
     pub(crate) fn of(&self, tier: Tier) -> Option<&str> {
         self.0.get(tier.name()).map(String::as_str)

@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use windlass_agents::CONFIGURATION;
+use windlass_agents::{CONFIGURATION, NEVER_DIRECTORIES};
 use windlass_process::sandbox::{Access, Holds, Level, Sandbox, System, View};
 use windlass_process::{Bounds, Command, Ending, Env, Finished, LimitedBy, Limits, Resource};
 
@@ -291,6 +291,8 @@ impl Isolation {
                         _ => {}
                     }
                 }
+                // What comes to be there is masked when the next one starts.
+                Err(_) if NEVER_DIRECTORIES.contains(name) => {}
                 // Git does not see an empty directory, so nothing of it is ever recorded.
                 Err(_) if sight == Sight::Change => view.lay(lane.join(name), Holds::Nothing),
                 Err(_) => {}

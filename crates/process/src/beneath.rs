@@ -10,16 +10,18 @@
 //! keeps an agent from making one.
 
 use std::{
+    ffi::OsString,
     fs::File,
     io::{self, Read, Write},
     os::fd::{AsFd, OwnedFd},
+    os::unix::ffi::OsStringExt as _,
     path::{Component, Path, PathBuf},
 };
 
 use rustix::{
     fs::{
-        AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, fstat, mkdirat, openat, openat2,
-        renameat, unlinkat,
+        AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, fstat, mkdirat, openat, openat2,
+        renameat, statat, unlinkat,
     },
     io::Errno,
     rand::{GetRandomFlags, getrandom},
@@ -37,6 +39,26 @@ pub enum Links {
     Follow,
     /// Refused, all of them.
     Refuse,
+}
+
+/// What is in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name.
+    pub name: OsString,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// What something in a directory is. A link is what it is itself, not what it leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A file.
+    File,
+    /// A directory.
+    Directory,
+    /// A link, a pipe, a device.
+    Other,
 }
 
 /// A file beneath a root could not be had.
@@ -214,6 +236,37 @@ impl Root {
         let path = path.as_ref();
         let directory = self.directory_at("open", path)?;
         Ok(Root { directory, path: self.path.join(path), links: self.links })
+    }
+
+    /// What is in a directory, in the order of names. Links are listed and not followed.
+    pub fn entries(&self, path: impl AsRef<Path>) -> Result<Vec<Entry>, BeneathError> {
+        let path = path.as_ref();
+        let place = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let directory = self.resolve("list", place, flags, Mode::empty())?;
+        let refused = |errno| self.refusal("list", path, errno);
+        let mut entries = Vec::new();
+        for entry in Dir::read_from(&directory).map_err(refused)? {
+            let entry = entry.map_err(refused)?;
+            let name = OsString::from_vec(entry.file_name().to_bytes().to_vec());
+            if name == "." || name == ".." {
+                continue;
+            }
+            let kind = match entry.file_type() {
+                // Not every file system says at once.
+                FileType::Unknown => statat(&directory, &name, AtFlags::SYMLINK_NOFOLLOW)
+                    .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode)),
+                known => known,
+            };
+            let kind = match kind {
+                FileType::RegularFile => Kind::File,
+                FileType::Directory => Kind::Directory,
+                _ => Kind::Other,
+            };
+            entries.push(Entry { name, kind });
+        }
+        entries.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(entries)
     }
 
     fn directory_at(&self, what: &'static str, path: &Path) -> Result<OwnedFd, BeneathError> {
@@ -395,6 +448,29 @@ mod tests {
         let strict = Root::open(&lane, Links::Refuse).unwrap();
         assert!(matches!(strict.read("main", 100), Err(BeneathError::Link { .. })));
         assert_eq!(strict.read("src/main.rs", 100).unwrap(), b"inside");
+    }
+
+    #[test]
+    fn what_is_in_a_directory_is_listed_and_no_link_is_followed() {
+        let (_dir, lane) = lane();
+        symlink("..", lane.join("out")).unwrap();
+        symlink("src", lane.join("in")).unwrap();
+        fs::write(lane.join("a file"), "").unwrap();
+        let names = |path: &str| {
+            let entries = root(&lane).entries(path).unwrap().into_iter();
+            entries.map(|it| (it.name.into_string().unwrap(), it.kind)).collect::<Vec<_>>()
+        };
+        let want = [
+            ("a file", Kind::File),
+            ("in", Kind::Other),
+            ("out", Kind::Other),
+            ("src", Kind::Directory),
+        ];
+        assert_eq!(names(""), want.map(|(name, kind)| (name.to_owned(), kind)));
+        assert_eq!(names("src"), [("main.rs".to_owned(), Kind::File)]);
+        assert!(is_outside(root(&lane).entries("out")));
+        assert!(root(&lane).entries("a file").is_err());
+        assert!(root(&lane).entries("nowhere").unwrap_err().is_not_found());
     }
 
     #[test]

@@ -40,6 +40,9 @@ const WRITERS: &[&str] = &["Write", "write", "write_file"];
 /// Tools that read one.
 const READERS: &[&str] = &["Read", "read", "read_file"];
 
+/// Tools that an answer in a form is given with.
+const ANSWERS: &[&str] = &["StructuredOutput", "answer"];
+
 /// What tools call the command they are given.
 const COMMANDS: &[&str] = &["command", "cmd"];
 
@@ -143,7 +146,7 @@ fn read<'a>(request: &'a Request, path: &str) -> Found<'a> {
 }
 
 fn structured(request: &Request, answer: &Value, id: String) -> Bit {
-    match request.tool("StructuredOutput") {
+    match ANSWERS.iter().find_map(|name| request.tool(name)) {
         Some(tool) => Bit::Use(used(tool, answer.clone(), id)),
         None => Bit::Text(answer.to_string()),
     }

@@ -251,9 +251,13 @@ impl Request {
 /// What a model is told that is to find a title is shorter; what one is told that is to work is longer.
 const TITLE_BYTES_MAX: usize = 6000;
 
-/// How Claude Code and Codex ask for a summary.
-const SUMMARY: &[&str] =
-    &["CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.", "CONTEXT CHECKPOINT COMPACTION"];
+/// How Claude Code, Codex, opencode and the built-in agent ask for a summary.
+const SUMMARY: &[&str] = &[
+    "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.",
+    "CONTEXT CHECKPOINT COMPACTION",
+    "Output exactly the Markdown structure shown inside <template>",
+    "Sum up the work so far, for whoever goes on with it.",
+];
 
 impl Message {
     /// Its text, without results of tools.

@@ -11,6 +11,7 @@ use crate::commands::demo::DemoArgs;
 use crate::commands::doctor::DoctorArgs;
 use crate::commands::gates::GatesArgs;
 use crate::commands::init::InitArgs;
+use crate::commands::inside::InsideArgs;
 use crate::commands::journal::JournalCommand;
 use crate::commands::lanes::LanesCommand;
 use crate::commands::learnings::LearningsArgs;
@@ -128,6 +129,10 @@ pub enum Command {
     /// Act out a script, as a scripted agent does
     #[command(hide = true)]
     Act(ActArgs),
+
+    /// Speak for an agent, inside its lane
+    #[command(hide = true)]
+    Inside(InsideArgs),
 }
 
 #[cfg(test)]

@@ -118,3 +118,17 @@ fn a_request_for_a_title_is_not_about_the_work() {
     post(&server, PATH, &asked);
     assert!(!server.requests()[1].request.is_side());
 }
+
+/// As opencode asks for one, without tools and with the whole conversation in one message.
+#[test]
+fn a_request_for_a_summary_is_not_about_the_work() {
+    let server = Server::start(|_| Reply::text("A summary")).unwrap();
+    let last = "<conversation>[User]: go on</conversation>\n\nOutput exactly the Markdown structure shown inside \
+                <template> and keep the section order unchanged.";
+    let messages = json!([
+        { "role": "system", "content": "You are a context summarization agent." },
+        { "role": "user", "content": last },
+    ]);
+    post(&server, PATH, &json!({ "model": "m", "messages": messages, "stream": true }));
+    assert!(server.requests()[0].request.is_summary() && server.requests()[0].request.is_side());
+}

@@ -9,6 +9,7 @@ pub mod demo;
 pub mod doctor;
 pub mod gates;
 pub mod init;
+pub mod inside;
 pub mod journal;
 pub mod lanes;
 pub mod learnings;
@@ -51,5 +52,6 @@ pub fn run(command: Command, out: &mut Output) -> Result<Exit, Error> {
         Command::Workflow(command) => workflow::run(command, out),
         Command::Completions(args) => completions::run(&args, out),
         Command::Act(args) => act::run(&args, out),
+        Command::Inside(args) => inside::run(&args),
     }
 }

@@ -22,12 +22,20 @@ const MAY_USE: &[(&str, &[&[&str]])] = &[
     ("windlass-repo", &[BASE]),
     ("windlass-agents", &[BASE]),
     ("windlass-sources", &[BASE]),
+    ("windlass-inside", &[BASE, &["windlass-agents"]]),
     ("windlass-engine", &[BASE, ADAPTERS]),
     (
         "windlass-clerks",
         &[BASE, &["windlass-journal", "windlass-agents", "windlass-sources", "windlass-engine"]],
     ),
-    ("windlass", &[BASE, ADAPTERS, &["windlass-engine", "windlass-clerks", "windlass-sim"]]),
+    (
+        "windlass",
+        &[
+            BASE,
+            ADAPTERS,
+            &["windlass-inside", "windlass-engine", "windlass-clerks", "windlass-sim"],
+        ],
+    ),
 ];
 
 /// What core may bring in from outside: nothing that reads a clock, a disk or the weather.

@@ -79,7 +79,11 @@ fn written(entry: &Entry, wanted: &Wanted) -> BTreeMap<String, String> {
 
 /// Has files written: by a command, which may write over what is there, or one by one where nothing can be run.
 fn writes(request: &Request, files: BTreeMap<String, String>) -> Reply {
-    let runs = ["Bash", "exec_command"].iter().any(|name| request.tool(name).is_some());
+    // Gemini CLI runs no command in which there is another, and writes over what is there without being asked twice.
+    let shells = ["Bash", "exec_command", "bash"];
+    // Some are offered more than their role may use: a planner may run nothing.
+    let runs = shells.iter().any(|name| request.tool(name).is_some())
+        && request.role().as_deref() != Some("planner");
     let turn = Turn::new().text("I write it.");
     if runs {
         let command: String = files.iter().map(|(path, text)| heredoc(path, text)).collect();

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use serde_json::json;
+
 use crate::agents::with_agents;
 use crate::bubblewrap::with_bubblewrap;
 use crate::rig::{Rig, Who};
@@ -30,7 +32,16 @@ pub fn works(rig: &Rig, directory: &Path, home: &Path) {
             "--config",
             &provider,
         ],
+        Who::Api(_) => panic!("it is never started by hand"),
+        Who::GeminiAcp | Who::OpencodeAcp => panic!("nobody speaks to a server by hand"),
+        Who::Gemini => &["--approval-mode=yolo", "--model=gemini-2.5-pro", "-p"],
+        Who::Opencode => &["run", "--auto", "--model=local/some-model"],
     };
+    let configuration = json!({ "provider": { "local": {
+        "npm": "@ai-sdk/openai-compatible",
+        "options": { "baseURL": format!("{url}/v1"), "apiKey": "{env:OPENCODE_KEY}" },
+        "models": { "some-model": {} },
+    } } });
     let scratch = rig.scratch.path("tmp");
     for dir in [&home.join(".codex"), &scratch] {
         fs::create_dir_all(dir).expect("a directory");
@@ -46,6 +57,16 @@ pub fn works(rig: &Rig, directory: &Path, home: &Path) {
         .env("HOME", home)
         .env("TMPDIR", scratch)
         .env("ANTHROPIC_BASE_URL", &url)
+        .env("GOOGLE_GEMINI_BASE_URL", &url)
+        .env("GEMINI_CLI_TRUST_WORKSPACE", "true")
+        .env("OPENCODE_CONFIG_CONTENT", configuration.to_string())
+        .env("OPENCODE_DISABLE_AUTOUPDATE", "1")
+        .env("OPENCODE_DISABLE_MODELS_FETCH", "1")
+        .env("OPENCODE_DISABLE_LSP_DOWNLOAD", "1")
+        .env("OPENCODE_DISABLE_DEFAULT_PLUGINS", "1")
+        // What it would install for plugins, it looks for here, and does not find it.
+        .env("npm_config_registry", &url)
+        .env("npm_config_fetch_retries", "0")
         .env("IS_SANDBOX", "1")
         .env("DISABLE_AUTOUPDATER", "1")
         .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");

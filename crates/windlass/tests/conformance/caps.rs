@@ -21,13 +21,13 @@ fn goes_on_and_on(tokens: Tokens, turns: usize) -> impl Fn(&Request) -> Reply + 
 }
 
 /// A little more than a tenth of a dollar for each request, at three dollars for a million.
-const DIME: Usage = Usage { fresh: 33_400, read: 0, written: 0, output: 0 };
+pub const DIME: Usage = Usage { fresh: 33_400, read: 0, written: 0, output: 0 };
 
 /// Half a dollar for an invocation, and at most a fifth for a request: it may begin none when 0.3 are used up.
-const BUDGET: &str = "[budget]\ninvocation = { dollars = 0.5 }\nrequest = { dollars = 0.2 }\n";
+pub const BUDGET: &str = "[budget]\ninvocation = { dollars = 0.5 }\nrequest = { dollars = 0.2 }\n";
 
 /// What is on record of an agent that was stopped: how much it was settled at, and how many requests it made.
-fn stopped(who: Who, tokens: Tokens, turns: usize, budget: &str) -> (Value, f64, usize) {
+pub fn stopped(who: Who, tokens: Tokens, turns: usize, budget: &str) -> (Value, f64, usize) {
     let rig = Rig::new(who, goes_on_and_on(tokens, turns), budget, &[]);
     let mut run = rig.scratch.follow(&mut rig.start());
     let answer = run.until("it was stopped", |entry| entry["note"] == "answered");

@@ -1,6 +1,6 @@
 //! The demo's spec, built from end to end by real agents.
 
-mod slow {
+pub mod slow {
     use std::fs;
     use std::path::Path;
     use std::process::Command;
@@ -35,7 +35,7 @@ mod slow {
     }
 
     /// Builds the demo, with these agents; what is said of them in windlass.toml.
-    fn builds(players: &str, agents: &[Who]) -> Vec<windlass_testkit::Exchange> {
+    pub fn builds(players: &str, agents: &[Who]) -> Vec<windlass_testkit::Exchange> {
         let script = Script::parse(&demo("script.toml")).unwrap();
         let server = Server::start(actor(script, Arc::new(mended))).unwrap();
         let dir = tempfile::tempdir().unwrap();
@@ -44,7 +44,8 @@ mod slow {
         let config = format!(
             "{configs}[roles]\n{players}\n[checks]\nvalidate = 'sh test.sh'\n\
              [policies.no-pull-request]\nstage = 'offer_pr'\nanswer = 'no'\n\
-             [policies.go-on]\nstage = 'go_on'\nanswer = 'yes'\n"
+             [policies.go-on]\nstage = 'go_on'\nanswer = 'yes'\n\
+             [budget]\ninvocation = {{ tokens = 1000000 }}\n"
         );
         for name in ["README.md", "todo", "test.sh", "tests/parses.sh", "docs/spec.md"] {
             let path = repo.join(name);
@@ -74,7 +75,7 @@ mod slow {
         assert_eq!(output.status.code(), Some(0), "{said}");
         // Three phases have landed, and what was mended works.
         let landed = git(&["log", "--format=%s", "main"]);
-        assert!(landed.lines().count() >= 4, "{landed}");
+        assert!(landed.lines().count() >= 4, "{landed}{said}");
         let list = dir.path().join("list");
         let todo = |args: &[&str]| {
             let mut command = Command::new("sh");
@@ -105,6 +106,16 @@ mod slow {
     #[test]
     fn codex_builds_the_demo_from_end_to_end() {
         builds("default = 'codex'", &[Who::Codex]);
+    }
+
+    #[test]
+    fn gemini_builds_the_demo_from_end_to_end() {
+        builds("default = 'gemini'", &[Who::Gemini]);
+    }
+
+    #[test]
+    fn opencode_builds_the_demo_from_end_to_end() {
+        builds("default = 'opencode'", &[Who::Opencode]);
     }
 
     #[test]

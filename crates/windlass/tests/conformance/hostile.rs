@@ -43,6 +43,17 @@ const WORDS: &[&str] = &[
     "codex-instructions",
     "codex-fallback",
     "codex-agent",
+    "gemini-md",
+    "gemini-inner",
+    "gemini-below",
+    "gemini-env",
+    "gemini-skill",
+    "gemini-agent",
+    "dotenv",
+    "opencode-instructions",
+    "opencode-skill",
+    "opencode-agent",
+    "opencode-command",
 ];
 
 pub fn skill(name: &str) -> String {
@@ -87,6 +98,43 @@ pub fn codex_settings(aviary: Aviary, prefix: &str) -> String {
         word(&format!("{prefix}-instructions")),
         word(&format!("{prefix}-env")),
         line("server"),
+    )
+}
+
+/// Settings of Gemini CLI that run something whenever anything happens.
+pub fn gemini_settings(aviary: Aviary, prefix: &str) -> String {
+    let hook = |event: &str| {
+        let command = aviary.command(&format!("{prefix}-hook-{event}"));
+        json!([{ "matcher": "*", "hooks": [{ "type": "command", "command": command }] }])
+    };
+    let events = ["SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "SessionEnd"];
+    let hooks: serde_json::Map<_, _> =
+        events.iter().map(|event| ((*event).to_owned(), hook(event))).collect();
+    let server =
+        json!({ "command": "bash", "args": ["-c", aviary.line(&format!("{prefix}-server"))] });
+    let settings = json!({
+        "hooks": hooks,
+        "mcpServers": { "bird": server },
+        "security": { "auth": { "selectedType": "gemini-api-key" } },
+        // It would tell its maker.
+        "privacy": { "usageStatisticsEnabled": false },
+    });
+    settings.to_string()
+}
+
+/// Settings of opencode that start something.
+pub fn opencode_settings(aviary: Aviary, prefix: &str, instructions: &str) -> String {
+    let line = aviary.line(&format!("{prefix}-server"));
+    let server = json!({ "type": "local", "command": ["bash", "-c", line], "enabled": true });
+    json!({ "instructions": [instructions], "mcp": { "bird": server } }).to_string()
+}
+
+/// A plugin of opencode's.
+pub fn opencode_plugin(aviary: Aviary, name: &str) -> String {
+    let line = json!(aviary.line(name));
+    format!(
+        "import {{ spawnSync }} from 'node:child_process';\n\
+         export const Bird = async () => {{ spawnSync('bash', ['-c', {line}]); return {{}}; }};\n"
     )
 }
 
@@ -142,6 +190,20 @@ fn planted(aviary: Aviary) -> Vec<(&'static str, String)> {
             format!("name = \"bird\"\ndescription = \"{}\"\n", word("codex-agent")),
         ),
         (".agents/skills/agents-skill/SKILL.md", skill("agents-skill")),
+        ("GEMINI.md", note("gemini-md")),
+        (".gemini/GEMINI.md", note("gemini-inner")),
+        ("below/GEMINI.md", note("gemini-below")),
+        (".gemini/settings.json", gemini_settings(aviary, "gemini")),
+        (".gemini/.env", format!("A_VARIABLE={}\n", word("gemini-env"))),
+        (".env", format!("B_VARIABLE={}\n", word("dotenv"))),
+        (".gemini/skills/gemini-skill/SKILL.md", skill("gemini-skill")),
+        (".gemini/agents/bird.md", skill("gemini-agent")),
+        ("opencode.json", opencode_settings(aviary, "opencode", "docs/opencode.md")),
+        ("docs/opencode.md", note("opencode-instructions")),
+        (".opencode/agent/bird.md", skill("opencode-agent")),
+        (".opencode/command/bird.md", skill("opencode-command")),
+        (".opencode/skill/opencode-skill/SKILL.md", skill("opencode-skill")),
+        (".opencode/plugin/bird.js", opencode_plugin(aviary, "opencode-plugin")),
     ]
 }
 
@@ -158,8 +220,8 @@ fn rig(who: Who) -> Rig {
 
 /// An agent at work there, as Windlass starts it.
 #[track_caller]
-fn hears_none(level: &str) {
-    for who in Who::BOTH {
+fn hears_none(level: &str, agents: &[Who]) {
+    for &who in agents {
         let rig = rig(who);
         let mut command = rig.start();
         command.env("WINDLASS_SANDBOX", level).env("HOME", rig.scratch.path("home"));
@@ -176,37 +238,57 @@ fn hears_none(level: &str) {
         assert!(results.iter().any(has_looked), "{who:?} saw nothing at all");
         let sung: Vec<String> =
             sung(&rig.server, &rig.scratch.path(""), WORDS).into_iter().collect();
-        assert_eq!(sung, [""; 0], "{who:?} at {level}");
+        // A file that opencode reads comes with the `AGENTS.md` beside it, and nothing that it can be told changes that.
+        let known: &[&str] = if who == Who::Opencode { &["read agents-below"] } else { &[] };
+        assert_eq!(sung, known, "{who:?} at {level}");
     }
 }
 
 #[test]
 fn nothing_that_a_repository_brings_along_is_run_or_read() {
-    hears_none("best");
+    hears_none("best", &Who::QUICK);
 }
 
 #[test]
 fn nor_is_it_with_landlock_alone_where_all_of_it_is_there() {
-    hears_none("landlock");
+    hears_none("landlock", &Who::QUICK);
 }
 
 #[test]
 fn nor_is_it_without_a_sandbox() {
-    hears_none("none");
+    hears_none("none", &Who::QUICK);
+}
+
+#[track_caller]
+fn hears(who: Who, most: &[&str]) {
+    let rig = rig(who);
+    by_hand::works(&rig, &rig.scratch.repo(), &rig.scratch.path("home"));
+    let sung = sung(&rig.server, &rig.scratch.path(""), WORDS);
+    let missing: Vec<_> = most.iter().filter(|it| !sung.contains(**it)).collect();
+    assert!(missing.is_empty(), "{who:?}: {missing:?} not in {sung:#?}");
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn nothing_that_a_repository_brings_along_is_run_or_read_by_opencode() {
+        hears_none("best", &[Who::Opencode]);
+        hears_none("none", &[Who::Opencode]);
+    }
+
+    #[test]
+    fn opencode_that_a_person_starts_there_runs_and_reads_it() {
+        hears(Who::Opencode, BY_OPENCODE);
+    }
 }
 
 /// So that the tests above can fail: the same agents in the same place, as a person starts them.
 #[test]
 fn an_agent_that_a_person_starts_there_runs_and_reads_it() {
-    let hears = |who: Who, most: &[&str]| {
-        let rig = rig(who);
-        by_hand::works(&rig, &rig.scratch.repo(), &rig.scratch.path("home"));
-        let sung = sung(&rig.server, &rig.scratch.path(""), WORDS);
-        let missing: Vec<_> = most.iter().filter(|it| !sung.contains(**it)).collect();
-        assert!(missing.is_empty(), "{who:?}: {missing:?} not in {sung:#?}");
-    };
     hears(Who::Claude, BY_CLAUDE);
     hears(Who::Codex, BY_CODEX);
+    hears(Who::Gemini, BY_GEMINI);
 }
 
 /// What Claude Code runs and reads where nothing is said against it.
@@ -244,4 +326,26 @@ const BY_CODEX: &[&str] = &[
     "read codex-env",
     "read codex-instructions",
     "read codex-skill",
+];
+
+/// What Gemini CLI does.
+const BY_GEMINI: &[&str] = &[
+    "ran gemini-hook-SessionStart",
+    "ran gemini-hook-BeforeTool",
+    "ran gemini-server",
+    "left gemini-hook-SessionStart",
+    "read gemini-env",
+    "read gemini-md",
+    "read gemini-below",
+    "read gemini-skill",
+];
+
+/// What opencode does.
+const BY_OPENCODE: &[&str] = &[
+    "ran opencode-plugin",
+    "ran opencode-server",
+    "left opencode-plugin",
+    "read agents-md",
+    "read opencode-instructions",
+    "read opencode-skill",
 ];

@@ -21,7 +21,7 @@ const TWO_DOLLARS: &str = "[budget]\ninvocation = { dollars = 2.5 }\nrequest = {
 
 #[test]
 fn whoever_has_used_up_what_it_may_is_stopped() {
-    for who in Who::BOTH {
+    for who in Who::QUICK {
         let rig = Rig::new(who, takes_a_million, TWO_DOLLARS, &[]);
         let answer = rig.first_answer();
         assert_eq!(answer["came"], "cut_short", "{who:?}: {answer:#}");
@@ -65,12 +65,26 @@ mod slow {
 
     use super::*;
 
+    #[test]
+    fn opencode_that_has_used_up_what_it_may_is_stopped() {
+        let rig = Rig::new(Who::Opencode, takes_a_million, TWO_DOLLARS, &[]);
+        let answer = rig.first_answer();
+        assert_eq!(answer["came"], "cut_short", "{answer:#}");
+    }
+
     fn before(_: &Request) -> Reply {
         Fault::HangBefore.into()
     }
 
     fn midway(_: &Request) -> Reply {
         Reply::hang(3, Turn::new().text("I was about to say much more"))
+    }
+
+    #[test]
+    fn opencode_whose_model_says_nothing_more_is_not_waited_for() {
+        let limit = "[budget]\ninvocation = { silent_minutes = 1 }\n";
+        let answer = Rig::new(Who::Opencode, midway, limit, &[]).first_answer();
+        assert_eq!(answer["came"], "timed_out", "{answer:#}");
     }
 
     /// Waits a minute: silence is measured in minutes.
@@ -81,7 +95,7 @@ mod slow {
             Rig::new(who, brain, limit, &[]).first_answer()
         };
         let brains: [fn(&Request) -> Reply; 2] = [before, midway];
-        let cases = Who::BOTH.into_iter().flat_map(|who| brains.map(|brain| (who, brain)));
+        let cases = Who::QUICK.into_iter().flat_map(|who| brains.map(|brain| (who, brain)));
         let all: Vec<_> =
             cases.map(|(who, brain)| thread::spawn(move || (who, came(who, brain)))).collect();
         for one in all {

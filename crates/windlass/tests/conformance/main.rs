@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod acp;
 mod actor;
 #[path = "../shared/agents.rs"]
 mod agents;
@@ -10,6 +11,7 @@ mod alive;
 mod answers;
 #[path = "../shared/bubblewrap.rs"]
 mod bubblewrap;
+mod builtin;
 mod by_hand;
 mod cache;
 mod canary;

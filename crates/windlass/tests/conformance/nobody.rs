@@ -90,3 +90,17 @@ fn claude_works_for_somebody_who_is_not_root() {
 fn codex_works_for_somebody_who_is_not_root() {
     lands_for_nobody(Who::Codex);
 }
+
+#[test]
+fn gemini_works_for_somebody_who_is_not_root() {
+    lands_for_nobody(Who::Gemini);
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn opencode_works_for_somebody_who_is_not_root() {
+        lands_for_nobody(Who::Opencode);
+    }
+}

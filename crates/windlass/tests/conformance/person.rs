@@ -7,7 +7,10 @@ use windlass_testkit::Server;
 
 use crate::by_hand;
 use crate::canary::{Aviary, sung, word};
-use crate::hostile::{claude_settings, codex_settings, hooks_file, looks, skill};
+use crate::hostile::{
+    claude_settings, codex_settings, gemini_settings, hooks_file, looks, opencode_plugin,
+    opencode_settings, skill,
+};
 use crate::rig::{Rig, Who};
 
 /// Words that stand in the person's files.
@@ -27,6 +30,14 @@ const WORDS: &[&str] = &[
     "own-codex-skill",
     "own-agents-skill",
     "own-codex-login",
+    "own-gemini-md",
+    "own-gemini-env",
+    "own-gemini-skill",
+    "own-opencode-md",
+    "own-opencode-instructions",
+    "own-opencode-skill",
+    "own-opencode-agent",
+    "own-opencode-login",
 ];
 
 /// Variables of the person's that no agent is handed, each with a word as its value.
@@ -41,6 +52,11 @@ const VARIABLES: &[&str] = &[
     "CODEX_HOME",
     "CODEX_API_KEY",
     "NODE_OPTIONS_OF_MINE",
+    "GEMINI_MODEL",
+    "GEMINI_SYSTEM_MD",
+    "GOOGLE_API_KEY",
+    "OPENCODE_CONFIG_DIR",
+    "OPENCODE_PERMISSION",
 ];
 
 /// What is in their home.
@@ -68,6 +84,23 @@ fn files(aviary: Aviary) -> Vec<(&'static str, String)> {
         (".codex/.env", format!("A_VARIABLE={}\n", word("own-codex-dotenv"))),
         (".codex/skills/own-codex-skill/SKILL.md", skill("own-codex-skill")),
         (".agents/skills/own-agents-skill/SKILL.md", skill("own-agents-skill")),
+        (".gemini/settings.json", gemini_settings(aviary, "own-gemini")),
+        (".gemini/GEMINI.md", note("own-gemini-md")),
+        (".gemini/.env", format!("A_VARIABLE={}\n", word("own-gemini-env"))),
+        (".gemini/skills/own-gemini-skill/SKILL.md", skill("own-gemini-skill")),
+        (
+            ".config/opencode/opencode.json",
+            opencode_settings(aviary, "own-opencode", "~/instructions.md"),
+        ),
+        ("instructions.md", note("own-opencode-instructions")),
+        (".config/opencode/AGENTS.md", note("own-opencode-md")),
+        (".config/opencode/agent/own.md", skill("own-opencode-agent")),
+        (".config/opencode/plugin/own.js", opencode_plugin(aviary, "own-opencode-plugin")),
+        (".opencode/skill/own-opencode-skill/SKILL.md", skill("own-opencode-skill")),
+        (
+            ".local/share/opencode/auth.json",
+            json!({ "windlass": { "type": "api", "key": word("own-opencode-login") } }).to_string(),
+        ),
     ]
 }
 
@@ -86,8 +119,8 @@ fn rig(who: Who) -> Rig {
 
 /// An agent at work for that person. What Windlass keeps is in their home, as it is usually.
 #[track_caller]
-fn gets_none(level: &str) {
-    for who in Who::BOTH {
+fn gets_none(level: &str, agents: &[Who]) {
+    for &who in agents {
         let rig = rig(who);
         let home = rig.scratch.path("home");
         let mut command = rig.start();
@@ -95,7 +128,7 @@ fn gets_none(level: &str) {
             command.env(name, word(name));
         }
         // The other's key is not for this one.
-        for other in Who::BOTH.into_iter().filter(|other| *other != who) {
+        for other in Who::ALL.into_iter().filter(|other| *other != who) {
             command.env(other.key(), word("other-key"));
         }
         command
@@ -121,31 +154,51 @@ fn gets_none(level: &str) {
 
 #[test]
 fn nothing_of_a_persons_own_reaches_a_role() {
-    gets_none("best");
+    gets_none("best", &Who::QUICK);
 }
 
 #[test]
 fn nor_does_it_with_landlock_alone() {
-    gets_none("landlock");
+    gets_none("landlock", &Who::QUICK);
 }
 
 #[test]
 fn nor_does_it_without_a_sandbox_where_the_home_is_theirs() {
-    gets_none("none");
+    gets_none("none", &Who::QUICK);
 }
 
 /// So that the tests above can fail.
 #[test]
 fn an_agent_that_the_person_starts_gets_it() {
-    for (who, most) in [(Who::Claude, BY_CLAUDE), (Who::Codex, BY_CODEX)] {
-        let rig = rig(who);
-        let home = rig.scratch.path("home");
-        let project = home.join("project");
-        fs::create_dir(&project).unwrap();
-        by_hand::works(&rig, &project, &home);
-        let sung = sung(&rig.server, &rig.scratch.path(""), WORDS);
-        let missing: Vec<_> = most.iter().filter(|it| !sung.contains(**it)).collect();
-        assert!(missing.is_empty(), "{who:?}: {missing:?} not in {sung:#?}");
+    gets(Who::Claude, BY_CLAUDE);
+    gets(Who::Codex, BY_CODEX);
+    gets(Who::Gemini, BY_GEMINI);
+}
+
+#[track_caller]
+fn gets(who: Who, most: &[&str]) {
+    let rig = rig(who);
+    let home = rig.scratch.path("home");
+    let project = home.join("project");
+    fs::create_dir(&project).unwrap();
+    by_hand::works(&rig, &project, &home);
+    let sung = sung(&rig.server, &rig.scratch.path(""), WORDS);
+    let missing: Vec<_> = most.iter().filter(|it| !sung.contains(**it)).collect();
+    assert!(missing.is_empty(), "{who:?}: {missing:?} not in {sung:#?}");
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_persons_own_reaches_opencode() {
+        gets_none("best", &[Who::Opencode]);
+        gets_none("none", &[Who::Opencode]);
+    }
+
+    #[test]
+    fn opencode_that_the_person_starts_gets_it() {
+        gets(Who::Opencode, BY_OPENCODE);
     }
 }
 
@@ -174,4 +227,22 @@ const BY_CODEX: &[&str] = &[
     "read own-codex-env",
     "read own-codex-instructions",
     "read own-codex-skill",
+];
+
+/// What Gemini CLI gets.
+const BY_GEMINI: &[&str] = &[
+    "ran own-gemini-hook-SessionStart",
+    "ran own-gemini-server",
+    "read own-gemini-env",
+    "read own-gemini-md",
+    "read own-gemini-skill",
+];
+
+/// What opencode gets.
+const BY_OPENCODE: &[&str] = &[
+    "ran own-opencode-plugin",
+    "ran own-opencode-server",
+    "read own-opencode-instructions",
+    "read own-opencode-md",
+    "read own-opencode-skill",
 ];

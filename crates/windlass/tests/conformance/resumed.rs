@@ -18,14 +18,14 @@ fn used(exchange: &Exchange) -> Option<Usage> {
 }
 
 /// What that costs, in millionths of a dollar, by the prices of these tests.
-fn cost(usage: Usage) -> f64 {
+pub fn cost(usage: Usage) -> f64 {
     let Usage { fresh, read, written, output } = usage;
     let of = |tokens: u64, price: f64| price * f64::from(u32::try_from(tokens).unwrap());
     of(fresh, 3.0) + of(read, 0.3) + of(written, 3.75) + of(output, 15.0)
 }
 
 #[track_caller]
-fn goes_on(who: Who) {
+pub fn goes_on(who: Who) {
     let rig = Rig::new(who, hangs_once(), "", &[]);
     let mut followed = rig.scratch.follow(&mut rig.start());
     assert!(rig.server.wait_for(2, LONG), "{who:?} did not come to its second turn");
@@ -61,4 +61,9 @@ fn claude_goes_on_where_it_was_and_what_it_used_is_counted_once() {
 #[test]
 fn codex_goes_on_where_it_was_and_what_it_used_is_counted_once() {
     goes_on(Who::Codex);
+}
+
+#[test]
+fn gemini_goes_on_where_it_was_and_what_it_used_is_counted_once() {
+    goes_on(Who::Gemini);
 }

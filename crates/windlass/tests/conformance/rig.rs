@@ -6,8 +6,10 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use windlass_agents::api::Format;
 use windlass_testkit::{Reply, Request, Server};
 
+use crate::acp::documented;
 use crate::agents::with_agents;
 use crate::alive::Alive;
 use crate::bubblewrap::with_bubblewrap;
@@ -18,15 +20,34 @@ use crate::scratch::{Followed, Scratch};
 pub enum Who {
     Claude,
     Codex,
+    /// The built-in one, in the words of a provider.
+    Api(Format),
+    /// Gemini CLI, as a server of the Agent Client Protocol.
+    GeminiAcp,
+    /// opencode, as one.
+    OpencodeAcp,
+    Gemini,
+    Opencode,
 }
 
 impl Who {
     pub const BOTH: [Who; 2] = [Who::Claude, Who::Codex];
+    /// Those that do not take a core each for ten seconds to say anything.
+    pub const QUICK: [Who; 3] = [Who::Claude, Who::Codex, Who::Gemini];
+    pub const ALL: [Who; 4] = [Who::Claude, Who::Codex, Who::Gemini, Who::Opencode];
 
     pub fn name(self) -> &'static str {
         match self {
             Who::Claude => "claude",
             Who::Codex => "codex",
+            Who::Api(Format::Anthropic) => "anthropic",
+            Who::Api(Format::Openai) => "openai",
+            Who::Api(Format::OpenaiChat) => "openai-chat",
+            Who::Api(Format::Gemini) => "gemini",
+            Who::GeminiAcp => "gemini-acp",
+            Who::OpencodeAcp => "opencode-acp",
+            Who::Gemini => "gemini",
+            Who::Opencode => "opencode",
         }
     }
 
@@ -46,14 +67,40 @@ impl Who {
                  models = {{ strong = 'gpt-5.2', standard = 'gpt-5.2', fast = 'gpt-5.2' }}\n\
                  prices = {{ 'gpt-5.2' = {{ {price} }} }}\n"
             ),
+            Who::Api(format) => {
+                let name = self.name();
+                let path = match format {
+                    Format::Anthropic | Format::Gemini => "",
+                    Format::Openai | Format::OpenaiChat => "/v1",
+                };
+                format!(
+                    "[agents.{name}]\nkind = 'api'\napi = '{name}'\nbase-url = '{url}{path}'\n\
+                     models = {{ standard = 'm-1' }}\nprices = {{ m-1 = {{ {price} }} }}\n"
+                )
+            }
+            Who::GeminiAcp | Who::OpencodeAcp => documented(self.name(), server),
+            Who::Gemini => format!(
+                "[agents.gemini]\nkind = 'gemini'\nbase-url = '{url}'\n\
+                 models = {{ strong = 'gemini-2.5-pro', standard = 'gemini-2.5-pro', fast = 'gemini-2.5-pro' }}\n\
+                 prices = {{ 'gemini-2.5-pro' = {{ {price} }} }}\n"
+            ),
+            Who::Opencode => format!(
+                "[agents.opencode]\nkind = 'opencode'\nbase-url = '{url}/v1'\nkey = 'OPENCODE_KEY'\n\
+                 models = {{ strong = 'some-model', standard = 'some-model', fast = 'some-model' }}\n\
+                 prices = {{ some-model = {{ {price} }} }}\n"
+            ),
         }
     }
 
     /// The variable that its key is in.
     pub fn key(self) -> &'static str {
         match self {
-            Who::Claude => "ANTHROPIC_API_KEY",
-            Who::Codex => "OPENAI_API_KEY",
+            Who::Claude | Who::Api(Format::Anthropic) => "ANTHROPIC_API_KEY",
+            Who::Codex | Who::Api(Format::Openai | Format::OpenaiChat) => "OPENAI_API_KEY",
+            Who::GeminiAcp | Who::Api(Format::Gemini) => "GEMINI_API_KEY",
+            Who::OpencodeAcp => "EXAMPLE_KEY",
+            Who::Gemini => "GEMINI_API_KEY",
+            Who::Opencode => "OPENCODE_KEY",
         }
     }
 
@@ -117,7 +164,8 @@ impl Rig {
         Rig::of(who, server, &agent, config, files)
     }
 
-    fn of(who: Who, server: Server, agent: &str, config: &str, files: &[(&str, &str)]) -> Self {
+    /// With this said of the agent.
+    pub fn of(who: Who, server: Server, agent: &str, config: &str, files: &[(&str, &str)]) -> Self {
         let config = format!(
             "{agent}[roles]\ndefault = '{}'\n[checks]\ntest = 'sh test.sh'\n{config}",
             who.name()
@@ -163,6 +211,11 @@ impl Rig {
         let what = match self.who {
             Who::Claude => "\"tool_use_id\"",
             Who::Codex => "function_call_output",
+            Who::Api(_) => "\"part\":\"result\"",
+            Who::GeminiAcp | Who::OpencodeAcp => panic!("their sessions are not gone on with"),
+            Who::Gemini => "\"toolCalls\"",
+            // It does so in a database of its own, and does not go on with that.
+            Who::Opencode => return,
         };
         let deadline = Instant::now() + Duration::from_secs(60);
         while self.record(what).is_none() {

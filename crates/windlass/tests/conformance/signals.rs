@@ -10,7 +10,7 @@ use crate::alive::Alive;
 use crate::ends::works;
 use crate::rig::{Rig, Who};
 
-const LONG: Duration = Duration::from_secs(30);
+const LONG: Duration = Duration::from_secs(60);
 
 /// Says half a sentence once, in its second turn, and then nothing more; does its work after that.
 pub fn hangs_once() -> impl Fn(&Request) -> Reply + Send + Sync + 'static {
@@ -68,4 +68,21 @@ fn codex_that_is_ended_by_somebody_else_is_asked_again() {
 fn codex_that_is_interrupted_is_no_success() {
     signalled(Who::Codex, "codex", Signal::SIGTERM, "killed");
     signalled(Who::Codex, "codex", Signal::SIGINT, "crashed");
+}
+
+/// It ends with 0 when it is asked to, as if all were well.
+#[test]
+fn gemini_that_is_ended_by_somebody_else_is_asked_again() {
+    signalled(Who::Gemini, "node", Signal::SIGKILL, "killed");
+    signalled(Who::Gemini, "node", Signal::SIGTERM, "crashed");
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn opencode_that_is_ended_by_somebody_else_is_asked_again() {
+        signalled(Who::Opencode, "opencode", Signal::SIGKILL, "killed");
+        signalled(Who::Opencode, "opencode", Signal::SIGTERM, "killed");
+    }
 }
