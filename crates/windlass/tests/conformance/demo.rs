@@ -119,6 +119,25 @@ pub mod slow {
     }
 
     #[test]
+    fn three_vendors_agents_build_the_demo_together() {
+        let players = "default = 'openai-chat'\n[crew]\nplanner = 'gemini'\nevaluator = 'claude'";
+        let own = Who::Api(windlass_agents::api::Format::OpenaiChat);
+        let requests = builds(players, &[own, Who::Gemini, Who::Claude]);
+        let mut seen = std::collections::BTreeSet::new();
+        for exchange in requests.iter().filter(|exchange| !exchange.request.is_side()) {
+            let role = exchange.request.role().unwrap_or_default();
+            let by = match role.as_str() {
+                "planner" | "plan-skeleton" => windlass_testkit::Api::Gemini,
+                "code-reviewer" | "verifier" => windlass_testkit::Api::Messages,
+                _ => windlass_testkit::Api::Chat,
+            };
+            assert_eq!(exchange.request.api, by, "{role}");
+            seen.insert(role);
+        }
+        assert!(["planner", "task-executor", "code-reviewer"].iter().all(|it| seen.contains(*it)));
+    }
+
+    #[test]
     fn who_plans_and_reviews_may_be_another_than_who_builds() {
         let players = "default = 'codex'\nplanner = 'claude'\ncode-reviewer = 'claude'";
         let requests = builds(players, &Who::BOTH);
