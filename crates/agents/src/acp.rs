@@ -110,8 +110,8 @@ impl crate::Settings for Settings {
         self.cost == Some(Cost::None)
     }
 
-    fn handed(&self) -> &[String] {
-        &self.env
+    fn handed(&self) -> Vec<String> {
+        self.env.clone()
     }
 
     fn lacks(&self, is_set: &dyn Fn(&str) -> bool) -> Option<(String, String)> {

@@ -7,7 +7,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,8 +49,6 @@ pub struct Settings {
     /// Variables that it, and what it runs, gets from Windlass's own environment besides.
     #[serde(default)]
     env: Vec<String>,
-    #[serde(skip)]
-    handed: OnceLock<Vec<String>>,
 }
 
 /// Whose words a model understands.
@@ -167,12 +165,10 @@ impl crate::Settings for Settings {
         self.cost == Some(Cost::None)
     }
 
-    fn handed(&self) -> &[String] {
-        self.handed.get_or_init(|| {
-            let key = Some(self.key()).filter(|key| !key.is_empty()).map(str::to_owned);
-            let more = self.env.iter().filter(|name| Some(*name) != key.as_ref()).cloned();
-            key.clone().into_iter().chain(more).collect()
-        })
+    fn handed(&self) -> Vec<String> {
+        let key = Some(self.key()).filter(|key| !key.is_empty()).map(str::to_owned);
+        let more = self.env.iter().filter(|name| Some(*name) != key.as_ref()).cloned();
+        key.clone().into_iter().chain(more).collect()
     }
 
     fn lacks(&self, is_set: &dyn Fn(&str) -> bool) -> Option<(String, String)> {

@@ -42,8 +42,8 @@ impl crate::Settings for Settings {
         self.cost == Some(Cost::None)
     }
 
-    fn handed(&self) -> &[String] {
-        &self.env
+    fn handed(&self) -> Vec<String> {
+        self.env.clone()
     }
 
     fn agent(&self, here: &Here<'_>) -> Result<Arc<dyn Agent>, Missing> {

@@ -61,8 +61,8 @@ impl crate::Settings for Settings {
         flaw.or_else(|| self.prices.flaw())
     }
 
-    fn handed(&self) -> &[String] {
-        &self.env
+    fn handed(&self) -> Vec<String> {
+        self.env.clone()
     }
 
     fn lacks(&self, is_set: &dyn Fn(&str) -> bool) -> Option<(String, String)> {

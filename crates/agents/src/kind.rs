@@ -25,7 +25,7 @@ pub trait Settings {
 
     /// Variables that it gets from Windlass's own environment, such as its key, and no others. What they hold is never
     /// written down.
-    fn handed(&self) -> &[String];
+    fn handed(&self) -> Vec<String>;
 
     /// What it cannot work without and is not there, given whether a variable is set: what is wrong, as it goes on after
     /// "the agent `NAME` ", and what to do.
@@ -97,7 +97,7 @@ struct Held {
 
 impl Held {
     fn to(settings: &dyn Settings, here: &Here<'_>) -> Result<Arc<dyn Agent>, Missing> {
-        let (handed, free) = (settings.handed().to_vec(), settings.is_free());
+        let (handed, free) = (settings.handed(), settings.is_free());
         Ok(Arc::new(Held { agent: settings.agent(here)?, handed, free }))
     }
 }
@@ -216,8 +216,8 @@ mod tests {
             self.free
         }
 
-        fn handed(&self) -> &[String] {
-            &self.handed
+        fn handed(&self) -> Vec<String> {
+            self.handed.clone()
         }
 
         fn agent(&self, _: &Here<'_>) -> Result<Arc<dyn Agent>, Missing> {

@@ -65,12 +65,12 @@ impl crate::Settings for Settings {
         flaw.or_else(|| self.lacks_model()).or_else(|| self.lacks_provider())
     }
 
-    fn handed(&self) -> &[String] {
-        std::slice::from_ref(&self.key)
+    fn handed(&self) -> Vec<String> {
+        vec![self.key.clone()]
     }
 
     fn lacks(&self, is_set: &dyn Fn(&str) -> bool) -> Option<(String, String)> {
-        (!is_set(&self.key)).then(|| without_key(self.handed()))
+        (!is_set(&self.key)).then(|| without_key(&self.handed()))
     }
 
     fn advice(&self) -> Option<String> {

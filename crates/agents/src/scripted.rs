@@ -40,8 +40,8 @@ pub struct Settings {
 }
 
 impl crate::Settings for Settings {
-    fn handed(&self) -> &[String] {
-        &[]
+    fn handed(&self) -> Vec<String> {
+        Vec::new()
     }
 
     fn agent(&self, here: &Here<'_>) -> Result<Arc<dyn Agent>, Missing> {

@@ -477,7 +477,7 @@ impl Config {
         let mut accounts = BTreeMap::new();
         for (name, agent) in &self.agents {
             // Who is handed the same keys is one customer.
-            let mut keys = agent.handed().to_vec();
+            let mut keys = agent.handed();
             keys.sort_unstable();
             if !keys.is_empty() {
                 accounts.insert(name.clone(), keys.join(" "));

@@ -37,6 +37,14 @@ fn a_sandbox_that_anybody_can_live_in_is_said_to_be_one() {
 }
 
 #[test]
+fn agents_of_every_kind_with_a_key_of_their_own_are_well() {
+    let config = "[agents.own]\nkind = 'api'\napi = 'openai-chat'\nkey = ''\nmodels = { standard = 'm' }\ncost = 'none'\n\
+                  [agents.more]\nkind = 'api'\napi = 'anthropic'\nkey = 'HOME'\nmodels = { standard = 'm' }\n";
+    let (well, said) = says(config);
+    assert!(well, "{said}");
+}
+
+#[test]
 fn whoever_was_tried_out_is_gone_before_the_doctor_is() {
     let scratch = Scratch::new();
     for _ in 0..5 {
