@@ -41,6 +41,8 @@ pub struct Settings {
     models: ByTier,
     /// How it is to let us in, by the server's own name for that, if it wants to be asked.
     auth: Option<String>,
+    /// Where its model is: this stands wherever `set` and `files` have `{base-url}`.
+    base_url: Option<String>,
     /// Prices of models, in dollars for a million tokens, for servers that say what they have used up and not what that
     /// costs.
     #[serde(default)]
@@ -61,10 +63,32 @@ pub struct Server {
     pub auth: Option<String>,
 }
 
+/// What stands in its settings for the place of its model.
+const BASE_URL: &str = "{base-url}";
+
 /// Ends of names of variables whose values nobody should read.
 const SECRETIVE: [&str; 5] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_CREDENTIALS"];
 
 impl Settings {
+    /// A text of `set` or `files`, with the place of its model in it.
+    fn placed(&self, text: &str) -> String {
+        text.replace(BASE_URL, self.base_url.as_deref().unwrap_or_default())
+    }
+
+    /// Either both of them are there, or none.
+    fn base_url_flaw(&self) -> Option<Flaw> {
+        let wanted = self.set.values().chain(self.files.values()).any(|it| it.contains(BASE_URL));
+        let (what, help) = match (wanted, &self.base_url) {
+            (true, None) => ("has `{base-url}` and no `base-url`", "say what stands there"),
+            (false, Some(_)) => (
+                "has a `base-url` that nothing makes use of",
+                "write `{base-url}` where its own settings have it, in `set` or in `files`",
+            ),
+            (true, Some(_)) | (false, None) => return None,
+        };
+        Some(Flaw { what: what.into(), at: Some("base-url".into()), help: Some(help.into()) })
+    }
+
     fn set_flaw(&self) -> Option<Flaw> {
         let flaw = |name: &String, what: &str, help: &str| Flaw {
             what: what.replace('*', name),
@@ -103,7 +127,8 @@ impl crate::Settings for Settings {
     fn flaw(&self) -> Option<Flaw> {
         let flaw = self.command.flaw().or_else(|| self.models.flaw("a model"));
         let flaw = flaw.or_else(|| self.prices.flaw());
-        flaw.or_else(|| self.set_flaw()).or_else(|| self.files_flaw())
+        let flaw = flaw.or_else(|| self.set_flaw()).or_else(|| self.files_flaw());
+        flaw.or_else(|| self.base_url_flaw())
     }
 
     fn is_free(&self) -> bool {
@@ -125,6 +150,17 @@ impl crate::Settings for Settings {
         unknown.then(|| UNSAID.to_owned())
     }
 
+    fn led_to(&self, server: &str) -> Option<String> {
+        // Whose words it speaks with its model, what comes after the host may say.
+        let (_, place) = self.base_url.as_ref()?.split_once("://")?;
+        let path = place.find('/').map_or("", |at| &place[at..]);
+        Some(format!("{server}{path}"))
+    }
+
+    fn words(&self) -> &[String] {
+        self.command.all()
+    }
+
     fn agent(&self, here: &Here<'_>) -> Result<Arc<dyn Agent>, Missing> {
         let (program, args) = self.command.find(here)?;
         let command = [program.display().to_string()].into_iter().chain(args).collect();
@@ -143,16 +179,18 @@ struct Acp {
 
 impl Agent for Acp {
     fn program(&self, ask: &Ask<'_>) -> Program {
+        let set = self.settings.set.iter();
         let server = Server {
             command: self.command.clone(),
-            set: self.settings.set.clone(),
+            set: set.map(|(name, text)| (name.clone(), self.settings.placed(text))).collect(),
             model: ask.model(&self.settings.models).map(str::to_owned),
             auth: self.settings.auth.clone(),
         };
         let errand = Errand::of(ask, serde_json::to_value(server).unwrap_or_default());
         let own = ["inside", "acp", &ask.home.display().to_string()].map(str::to_owned);
         let files = self.settings.files.iter();
-        let files = files.map(|(path, text)| (path.into(), text.clone().into_bytes()));
+        let files =
+            files.map(|(path, text)| (path.into(), self.settings.placed(text).into_bytes()));
         Program {
             program: self.windlass.clone(),
             args: own.into_iter().chain(self.command.iter().cloned()).collect(),
@@ -207,12 +245,34 @@ mod tests {
     }
 
     #[test]
+    fn where_its_model_is_stands_in_its_own_settings() {
+        let settings = settings(
+            "base-url = 'https://x.example.org/v1'\nset = { URL = '{base-url}' }\n\
+             files = { a = 'at {base-url}/, {base-url}' }",
+        );
+        assert_eq!(settings.flaw(), None);
+        let reporter = Reporter::default();
+        let program = settings.agent(&here()).unwrap().program(&Ask::example(&reporter));
+        let text = b"at https://x.example.org/v1/, https://x.example.org/v1".to_vec();
+        assert_eq!(program.files[0].1, text);
+        let errand: Errand = serde_json::from_slice(&program.files[1].1).unwrap();
+        let server: Server = serde_json::from_value(errand.own).unwrap();
+        assert_eq!(server.set["URL"], "https://x.example.org/v1");
+        assert_eq!(settings.led_to("http://127.0.0.1:1").as_deref(), Some("http://127.0.0.1:1/v1"));
+        let bare = self::settings("base-url = 'http://x'\nset = { URL = '{base-url}' }");
+        assert_eq!(bare.led_to("http://127.0.0.1:1").as_deref(), Some("http://127.0.0.1:1"));
+        assert_eq!(self::settings("").led_to("http://127.0.0.1:1"), None);
+    }
+
+    #[test]
     fn what_is_wrong_with_it_is_said() {
         for (more, at) in [
             ("models = { quick = 'small' }", "quick"),
             ("prices = { m = { input = -1.0, output = 1.0 } }", "m"),
             ("set = { 'A=B' = 'c' }", "A=B"),
             ("set = { GEMINI_API_KEY = 'c' }", "GEMINI_API_KEY"),
+            ("base-url = 'http://x'\nset = { A = 'b' }", "base-url"),
+            ("set = { A = '{base-url}' }", "base-url"),
             ("files = { '../x' = 'y' }", "../x"),
             ("files = { '/etc/x' = 'y' }", "/etc/x"),
             ("files = { '.windlass/errand.json' = 'y' }", ".windlass/errand.json"),

@@ -67,6 +67,8 @@ pub enum Came {
     Overloaded,
     /// Its provider does not let it in: its key is wrong, or is not for this.
     Unwelcome,
+    /// It speaks another language than we do: it was stopped at its first word.
+    Strange,
     /// The model would not do it.
     Refused,
     /// It ran out of context.
@@ -97,6 +99,7 @@ impl Came {
             Came::Limited(_) => "limited",
             Came::Overloaded => "overloaded",
             Came::Unwelcome => "unwelcome",
+            Came::Strange => "strange",
             Came::Refused => "refused",
             Came::ContextFull => "context_full",
             Came::Exhausted => "cut_short",
@@ -114,9 +117,12 @@ impl Came {
     pub fn mishap(&self) -> Option<Mishap> {
         Some(match self {
             Came::Verdict(_) | Came::Limited(_) | Came::Overloaded => return None,
-            Came::Unwelcome | Came::Refused | Came::TooLong | Came::Crashed | Came::Killed => {
-                Mishap::Crashed
-            }
+            Came::Unwelcome
+            | Came::Strange
+            | Came::Refused
+            | Came::TooLong
+            | Came::Crashed
+            | Came::Killed => Mishap::Crashed,
             Came::ContextFull => Mishap::ContextFull,
             Came::Exhausted => Mishap::CutShort,
             Came::TimedOut => Mishap::TimedOut,

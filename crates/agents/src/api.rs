@@ -180,6 +180,13 @@ impl crate::Settings for Settings {
         (self.prices.is_empty() && !self.is_free()).then(|| UNPRICED.to_owned())
     }
 
+    fn led_to(&self, server: &str) -> Option<String> {
+        Some(match self.api {
+            Format::Anthropic | Format::Gemini => server.to_owned(),
+            Format::Openai | Format::OpenaiChat => format!("{server}/v1"),
+        })
+    }
+
     fn agent(&self, here: &Here<'_>) -> Result<Arc<dyn Agent>, Missing> {
         Ok(Arc::new(Api { windlass: here.windlass.to_owned(), settings: self.clone() }))
     }

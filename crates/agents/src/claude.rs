@@ -5,6 +5,7 @@
 //! goes into the system prompt, where it can be cached; the rest comes on standard input. It prints an event in each
 //! line; the last one is the result.
 
+mod contract;
 mod record;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use serde_json::{Map, Value as Json};
 use windlass_core::lang::Reporter;
 use windlass_core::run::{Reported, Usage};
 
+use crate::contract::Drift;
 use crate::line::{ByTier, Words, without_key};
 use crate::listen::{Event, Listener, ModelUse, Source, Tally, Tokens, event, text};
 use crate::price::Prices;
@@ -75,6 +77,14 @@ impl crate::Settings for Settings {
 
     fn lacks(&self, is_set: &dyn Fn(&str) -> bool) -> Option<(String, String)> {
         (!self.env.iter().any(|name| is_set(name))).then(|| without_key(&self.env))
+    }
+
+    fn led_to(&self, server: &str) -> Option<String> {
+        Some(server.to_owned())
+    }
+
+    fn words(&self) -> &[String] {
+        self.command.all()
     }
 
     fn agent(&self, here: &Here<'_>) -> Result<Arc<dyn Agent>, Missing> {
@@ -225,11 +235,44 @@ struct Stream {
     /// It was not let in, or has no key at all.
     unwelcome: bool,
     result: Option<Map<String, Json>>,
+    drift: Drift,
 }
 
 impl Listener for Stream {
     fn line(&mut self, from: Source, line: &[u8]) -> Vec<Event> {
-        let Some(event) = event(line) else { return Vec::new() };
+        let Some(event) = event(line) else { return self.drift.no_event(from, line) };
+        let strange = self.drift.heed(from, &event);
+        self.hear(from, event).into_iter().chain(strange).collect()
+    }
+
+    fn models(&self) -> Vec<ModelUse> {
+        self.tally.models(&self.prices)
+    }
+
+    fn answer(self: Box<Self>, output: &Heard<'_>) -> Answer {
+        let usage = self.usage();
+        let mut answer = match (output.fate, &self.result) {
+            (Fate::TimedOut, _) => Answer::only(Came::TimedOut, "it took too long"),
+            (Fate::Signalled(signal), _) => killed(signal),
+            (Fate::Exited(code @ 129..=159), None) => killed(code - 128),
+            (Fate::Exited(code), None) => {
+                let remark = format!("it exited with {code} and gave no result");
+                Answer::only(Came::Crashed, remark)
+            }
+            (Fate::Exited(code), Some(result)) => self.read(code, result),
+        };
+        if !self.denied.is_empty() {
+            let remark = format!("it was not allowed to use {}", self.denied.join(", "));
+            answer.remarks.push(remark);
+        }
+        answer.remarks.extend(self.drift.remarks());
+        Answer { usage, ..answer }
+    }
+}
+
+impl Stream {
+    /// One line of what it writes.
+    fn hear(&mut self, from: Source, event: Map<String, Json>) -> Vec<Event> {
         let kind = text(&event, "type").unwrap_or_default();
         if from != Source::Output {
             // Its own record says what it has used up, and that is all that is of interest there.
@@ -259,31 +302,6 @@ impl Listener for Stream {
         }
     }
 
-    fn models(&self) -> Vec<ModelUse> {
-        self.tally.models(&self.prices)
-    }
-
-    fn answer(self: Box<Self>, output: &Heard<'_>) -> Answer {
-        let usage = self.usage();
-        let mut answer = match (output.fate, &self.result) {
-            (Fate::TimedOut, _) => Answer::only(Came::TimedOut, "it took too long"),
-            (Fate::Signalled(signal), _) => killed(signal),
-            (Fate::Exited(code @ 129..=159), None) => killed(code - 128),
-            (Fate::Exited(code), None) => {
-                let remark = format!("it exited with {code} and gave no result");
-                Answer::only(Came::Crashed, remark)
-            }
-            (Fate::Exited(code), Some(result)) => self.read(code, result),
-        };
-        if !self.denied.is_empty() {
-            let remark = format!("it was not allowed to use {}", self.denied.join(", "));
-            answer.remarks.push(remark);
-        }
-        Answer { usage, ..answer }
-    }
-}
-
-impl Stream {
     fn new(reporter: Reporter, prices: Prices) -> Self {
         Stream {
             reporter,
@@ -296,6 +314,7 @@ impl Stream {
             denied: Vec::new(),
             unwelcome: false,
             result: None,
+            drift: Drift::from(&contract::CONTRACT),
         }
     }
 
@@ -517,7 +536,7 @@ fn used(block: &Map<String, Json>) -> Vec<Event> {
 mod tests {
     use super::*;
     use crate::Spend;
-    use crate::transcripts::{comes_to, cut_everywhere, mills, stream, worker};
+    use crate::transcripts::{comes_to, cut_everywhere, holds_to, mills, stream, worker};
 
     fn listener(prices: &str) -> Stream {
         Stream::new(worker(), toml::from_str(prices).unwrap())
@@ -574,6 +593,11 @@ mod tests {
                 assert_eq!((came, usage), (want, Usage::UNKNOWN), "{name} {fate:?}");
             }
         }
+    }
+
+    #[test]
+    fn what_is_not_as_it_was_is_noticed() {
+        holds_to("claude-", &contract::CONTRACT, || listener(""));
     }
 
     #[test]

@@ -5,6 +5,8 @@
 //! as prose. The record that it keeps of its session has both, at once and in fields of its own: so that is listened to
 //! as well.
 
+mod contract;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,6 +16,7 @@ use serde_json::{Map, Value as Json};
 use windlass_core::lang::Reporter;
 use windlass_core::run::{Reported, Usage};
 
+use crate::contract::Drift;
 use crate::line::{ByTier, UNPRICED, Words, without_key};
 use crate::listen::{Event, Listener, ModelUse, Source, Tokens, event, reported, text};
 use crate::price::Prices;
@@ -80,6 +83,14 @@ impl crate::Settings for Settings {
 
     fn advice(&self) -> Option<String> {
         self.prices.is_empty().then(|| UNPRICED.to_owned())
+    }
+
+    fn led_to(&self, server: &str) -> Option<String> {
+        Some(format!("{server}/v1"))
+    }
+
+    fn words(&self) -> &[String] {
+        self.command.all()
     }
 
     fn agent(&self, here: &Here<'_>) -> Result<Arc<dyn Agent>, Missing> {
@@ -219,6 +230,7 @@ struct Stream {
     /// What it said last, if it did nothing since.
     last: Option<String>,
     turn: Turn,
+    drift: Drift,
 }
 
 /// Why a turn failed.
@@ -231,11 +243,13 @@ struct Failure {
 
 impl Listener for Stream {
     fn line(&mut self, from: Source, line: &[u8]) -> Vec<Event> {
-        let Some(event) = event(line) else { return Vec::new() };
-        match from {
+        let Some(event) = event(line) else { return self.drift.no_event(from, line) };
+        let strange = self.drift.heed(from, &event);
+        let events = match from {
             Source::Output => self.printed(&event),
             Source::Record | Source::Past => self.written(from, &event).unwrap_or_default(),
-        }
+        };
+        events.into_iter().chain(strange).collect()
     }
 
     fn models(&self) -> Vec<ModelUse> {
@@ -246,7 +260,7 @@ impl Listener for Stream {
 
     fn answer(self: Box<Self>, output: &Heard<'_>) -> Answer {
         let usage = self.usage();
-        let answer = match (output.fate, self.turn) {
+        let mut answer = match (output.fate, self.turn) {
             (Fate::TimedOut, _) => Answer::only(Came::TimedOut, "it took too long"),
             (Fate::Signalled(signal), _) => {
                 Answer::only(Came::Killed, format!("it was ended by signal {signal}"))
@@ -262,6 +276,7 @@ impl Listener for Stream {
                 Answer::only(self.failure(), remark)
             }
         };
+        answer.remarks.extend(self.drift.remarks());
         Answer { usage, ..answer }
     }
 }
@@ -278,6 +293,7 @@ impl Stream {
             error: None,
             last: None,
             turn: Turn::Open,
+            drift: Drift::from(&contract::CONTRACT),
         }
     }
 
@@ -473,7 +489,7 @@ fn provider_code(message: &str) -> Option<String> {
 mod tests {
     use super::*;
     use crate::Tier;
-    use crate::transcripts::{comes_to, cut_everywhere, stream, worker};
+    use crate::transcripts::{comes_to, cut_everywhere, holds_to, stream, worker};
 
     const PRICES: &str = "'gpt-5.2' = { input = 1.75, cached = 0.175, output = 14.0 }";
 
@@ -511,6 +527,11 @@ mod tests {
         let (came, _) =
             comes_to(Box::new(listener("")), &stream("codex-sigkill"), Fate::Signalled(9));
         assert_eq!(came, Came::Killed);
+    }
+
+    #[test]
+    fn what_is_not_as_it_was_is_noticed() {
+        holds_to("codex-", &contract::CONTRACT, || listener(""));
     }
 
     #[test]

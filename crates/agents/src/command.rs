@@ -46,6 +46,10 @@ impl crate::Settings for Settings {
         self.env.clone()
     }
 
+    fn words(&self) -> &[String] {
+        self.command.all()
+    }
+
     fn agent(&self, here: &Here<'_>) -> Result<Arc<dyn Agent>, Missing> {
         let (program, args) = self.command.find(here)?;
         Ok(Arc::new(CommandAgent { program, args, models: self.models.clone() }))

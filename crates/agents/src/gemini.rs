@@ -4,6 +4,8 @@
 //! last one being the result, and ends with what is left of its provider's answer in its exit code. What it uses up it
 //! prints only at the end; the record that it keeps of its session has it at once, so that is listened to as well.
 
+mod contract;
+
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +16,7 @@ use serde_json::{Map, Value as Json, json};
 use windlass_core::lang::Reporter;
 use windlass_core::run::{Reported, Usage};
 
+use crate::contract::Drift;
 use crate::line::{ByTier, UNPRICED, Words, without_key};
 use crate::listen::{Event, Listener, ModelUse, Source, Tally, Tokens, event, text};
 use crate::price::Prices;
@@ -71,6 +74,14 @@ impl crate::Settings for Settings {
 
     fn advice(&self) -> Option<String> {
         self.prices.is_empty().then(|| UNPRICED.to_owned())
+    }
+
+    fn led_to(&self, server: &str) -> Option<String> {
+        Some(server.to_owned())
+    }
+
+    fn words(&self) -> &[String] {
+        self.command.all()
     }
 
     fn agent(&self, here: &Here<'_>) -> Result<Arc<dyn Agent>, Missing> {
@@ -251,15 +262,18 @@ struct Stream {
     /// What went wrong besides, as it says itself.
     error: String,
     result: Option<Map<String, Json>>,
+    drift: Drift,
 }
 
 impl Listener for Stream {
     fn line(&mut self, from: Source, line: &[u8]) -> Vec<Event> {
-        let Some(event) = event(line) else { return Vec::new() };
-        match from {
+        let Some(event) = event(line) else { return self.drift.no_event(from, line) };
+        let strange = self.drift.heed(from, &event);
+        let events = match from {
             Source::Output => self.printed(event),
             Source::Record | Source::Past => self.written(&event).unwrap_or_default(),
-        }
+        };
+        events.into_iter().chain(strange).collect()
     }
 
     fn models(&self) -> Vec<ModelUse> {
@@ -269,7 +283,7 @@ impl Listener for Stream {
     fn answer(self: Box<Self>, output: &Heard<'_>) -> Answer {
         let fate = self.fate(output.fate);
         let usage = self.usage(fate);
-        let answer = match (fate, &self.result) {
+        let mut answer = match (fate, &self.result) {
             (Fate::TimedOut, _) => Answer::only(Came::TimedOut, "it took too long"),
             (Fate::Signalled(signal), _) => killed(signal),
             // It ends like this before it says anything, if it has no key at all.
@@ -281,6 +295,7 @@ impl Listener for Stream {
             }
             (Fate::Exited(code), Some(result)) => self.read(code, result),
         };
+        answer.remarks.extend(self.drift.remarks());
         Answer { usage, ..answer }
     }
 }
@@ -296,6 +311,7 @@ impl Stream {
             said: String::new(),
             error: String::new(),
             result: None,
+            drift: Drift::from(&contract::CONTRACT),
         }
     }
 
@@ -532,7 +548,7 @@ fn steps(line: &Map<String, Json>) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::Spend;
-    use crate::transcripts::{comes_to, cut_everywhere, mills, stream, worker};
+    use crate::transcripts::{comes_to, cut_everywhere, holds_to, mills, stream, worker};
 
     const PRICES: &str = "'gemini-2.5-pro' = { input = 1.25, cached = 0.31, output = 10.0 }";
 
@@ -586,6 +602,11 @@ mod tests {
                 comes_to(Box::new(listener(PRICES)), &stream("gemini-sigterm"), fate);
             assert_eq!((came, usage), (want, Usage::UNKNOWN), "{fate:?}");
         }
+    }
+
+    #[test]
+    fn what_is_not_as_it_was_is_noticed() {
+        holds_to("gemini-", &contract::CONTRACT, || listener(""));
     }
 
     #[test]

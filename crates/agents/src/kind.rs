@@ -34,6 +34,19 @@ pub trait Settings {
         None
     }
 
+    /// What its `base-url` would be, if its model were at a server of our own (`http://127.0.0.1:1234`, say); nothing, if it
+    /// does not let us say where its model is.
+    fn led_to(&self, server: &str) -> Option<String> {
+        let _ = server;
+        None
+    }
+
+    /// The words of its command, if it is a program of somebody else's: with `--version` after the first it tells which
+    /// one it is.
+    fn words(&self) -> &[String] {
+        &[]
+    }
+
     /// What a person may want to know before it costs them something, as it goes on after the agent's name.
     fn advice(&self) -> Option<String> {
         None

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | which kinds are there? | the list in `kind.rs`; `acp.rs`, `api.rs`, `claude.rs`, `codex.rs`, `command.rs`, `gemini.rs`, `opencode.rs`, `scripted.rs` |
 //! | what does an agent say while it works? | `listen.rs`; what that costs `price.rs` |
+//! | is its stream one that we know? | `contract.rs`; what each kind says is in its `contract.rs` |
 //! | what did an agent come to? | `answer.rs`; where in its output that stands `find.rs`, `first_line.rs` |
 //! | what do programs of our own say that speak for an agent? | `own.rs` |
 //! | what form has an answer? | `schema.rs` |
@@ -23,6 +24,7 @@ mod claude;
 mod codex;
 mod command;
 mod configuration;
+mod contract;
 mod find;
 mod first_line;
 #[cfg(test)]
@@ -45,6 +47,7 @@ use std::path::{Path, PathBuf};
 pub use acp::Server as AcpServer;
 pub use answer::{Answer, Came, Fate, Heard, left_out};
 pub use configuration::{CONFIGURATION, NEVER_DIRECTORIES};
+pub use contract::DRIFT;
 pub use find::{gist, last_object, one_line};
 pub use kind::{Flaw, Here, Kind, Missing, Settings};
 pub use listen::{Event, Lines, Listener, ModelUse, Source};

@@ -28,6 +28,11 @@ impl Words {
         self.0.is_empty().then_some(Flaw { what, at: None, help: None })
     }
 
+    /// The words themselves.
+    pub(crate) fn all(&self) -> &[String] {
+        &self.0
+    }
+
     /// The program, where it is, and its arguments.
     ///
     /// # Errors

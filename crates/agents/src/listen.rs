@@ -41,6 +41,8 @@ pub enum Event {
     Waits(u64),
     /// It was not allowed to use a tool.
     Denied(String),
+    /// It begins with something that nobody here understands. What that is, its answer remarks.
+    Strange,
 }
 
 /// Where a line comes from.

@@ -5,6 +5,8 @@
 //! prints an event in each line: what it said and did, and what each step of it has used up. It keeps its sessions in a
 //! database of its own, and nobody can tell from that how far one has come: so none is gone on with.
 
+mod contract;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,6 +16,7 @@ use serde_json::{Map, Value as Json, json};
 use windlass_core::lang::Reporter;
 use windlass_core::run::{Reported, Usage};
 
+use crate::contract::Drift;
 use crate::line::{ByTier, UNPRICED, Words, without_key};
 use crate::listen::{Event, Listener, ModelUse, Source, Tally, Tokens, event, text};
 use crate::price::Prices;
@@ -77,6 +80,14 @@ impl crate::Settings for Settings {
         // What others than its own providers cost, it does not know.
         let is_unknown = self.base_url.is_some() && self.prices.is_empty();
         is_unknown.then(|| UNPRICED.to_owned())
+    }
+
+    fn led_to(&self, server: &str) -> Option<String> {
+        Some(format!("{server}/v1"))
+    }
+
+    fn words(&self) -> &[String] {
+        self.command.all()
     }
 
     fn agent(&self, here: &Here<'_>) -> Result<Arc<dyn Agent>, Missing> {
@@ -302,17 +313,20 @@ struct Stream {
     /// What it said in its last step, if it did nothing since.
     said: String,
     step: Step,
+    drift: Drift,
 }
 
 impl Listener for Stream {
     fn line(&mut self, from: Source, line: &[u8]) -> Vec<Event> {
         let Some(event) = event(line).filter(|_| from == Source::Output) else {
-            return Vec::new();
+            return self.drift.no_event(from, line);
         };
+        let strange = self.drift.heed(from, &event);
         let session = text(&event, "sessionID").filter(|_| !self.has_session);
         self.has_session |= session.is_some();
         let mut events: Vec<Event> =
             session.map(|session| Event::Session(session.to_owned())).into_iter().collect();
+        events.extend(strange);
         let part = event.get("part").and_then(Json::as_object);
         match (text(&event, "type"), part) {
             (Some("step_start"), _) => {
@@ -344,7 +358,7 @@ impl Listener for Stream {
     }
 
     fn answer(self: Box<Self>, output: &Heard<'_>) -> Answer {
-        let answer = match (output.fate, &self.step) {
+        let mut answer = match (output.fate, &self.step) {
             (Fate::TimedOut, _) => Answer::only(Came::TimedOut, "it took too long"),
             (Fate::Signalled(signal), _) => killed(signal),
             (Fate::Exited(code @ 129..=159), _) => killed(code - 128),
@@ -360,6 +374,7 @@ impl Listener for Stream {
             }
         };
         let usage = self.usage(&answer.came);
+        answer.remarks.extend(self.drift.remarks());
         Answer { usage, ..answer }
     }
 }
@@ -377,6 +392,7 @@ impl Stream {
             had_error: false,
             said: String::new(),
             step: Step::Open,
+            drift: Drift::from(&contract::CONTRACT),
         }
     }
 
@@ -532,7 +548,7 @@ fn used(part: &Map<String, Json>) -> Vec<Event> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transcripts::{comes_to, cut_everywhere, mills, stream, worker};
+    use crate::transcripts::{comes_to, cut_everywhere, holds_to, mills, stream, worker};
     use crate::{Settings as _, Tier};
 
     const PRICES: &str = "m = { input = 1.0, cached = 0.1, output = 2.0 }";
@@ -581,6 +597,11 @@ mod tests {
         }
         let (came, usage) = comes_to(Box::new(listener(PRICES)), b"", Fate::Exited(0));
         assert_eq!((came, usage), (Came::Crashed, Usage::UNKNOWN));
+    }
+
+    #[test]
+    fn what_is_not_as_it_was_is_noticed() {
+        holds_to("opencode-", &contract::CONTRACT, || listener(""));
     }
 
     #[test]

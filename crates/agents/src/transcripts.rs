@@ -1,10 +1,13 @@
 //! What agents really printed, replayed: each recorded stream comes to what it came to, and cut off anywhere it is never
 //! taken for more than it was.
 
+use std::collections::BTreeSet;
+
 use windlass_core::lang::Reporter;
 use windlass_core::run::{Reported, Usage};
 
-use crate::{Came, Fate, Heard, Lines, Listener, Source};
+use crate::contract::Contract;
+use crate::{Came, DRIFT, Fate, Heard, Lines, Listener, Source};
 
 /// A role whose agent was done: as their last words begin with.
 pub(crate) fn worker() -> Reporter {
@@ -77,6 +80,49 @@ pub(crate) fn cut_everywhere<L: Listener + Clone + 'static>(of: &str, new: impl 
             assert!(is_over || !matches!(answer.came, Came::Verdict(_)), "{name}: {fate:?}");
         }
     }
+}
+
+/// Nothing in what an agent really printed is new to us, and it is noticed when a line of it is another than it was: when
+/// what has to be in it has another name, or the event itself.
+pub(crate) fn holds_to<L: Listener + 'static>(
+    of: &str,
+    contract: &'static Contract,
+    new: impl Fn() -> L,
+) {
+    let told = |stream: &[u8]| {
+        let mut listener = new();
+        for line in stream.split(|byte| *byte == b'\n') {
+            listener.line(Source::Output, line);
+        }
+        let ended = Heard { fate: Fate::Exited(0), stdout: b"" };
+        let remarks = Box::new(listener).answer(&ended).remarks;
+        remarks.into_iter().filter(|remark| remark.starts_with(DRIFT)).collect::<Vec<_>>()
+    };
+    let mut streams = String::new();
+    for name in names(of) {
+        let stream = String::from_utf8(stream(&name)).unwrap();
+        // Some are of another way to speak with it.
+        if !stream.contains("\"jsonrpc\"") {
+            assert_eq!(told(stream.as_bytes()), [""; 0], "{name}");
+            streams.push_str(&stream);
+        }
+    }
+    let is_there = |name: &str| {
+        let kind = name.split('/').next().unwrap_or_default();
+        streams.contains(&format!("\"type\":\"{kind}\""))
+    };
+    let shapes = contract.printed.iter().filter(|(name, _)| is_there(name));
+    let keys = shapes.flat_map(|(_, needs)| needs.iter());
+    let keys: BTreeSet<&str> = keys.filter_map(|path| path.rsplit('.').next()).collect();
+    let mut seen = 0;
+    for key in keys.iter().map(|key| format!("\"{key}\":")).filter(|key| streams.contains(key)) {
+        seen += 1;
+        let renamed = streams.replace(&key, "\"renamed\":");
+        assert_ne!(told(renamed.as_bytes()), [""; 0], "{key} has another name");
+    }
+    assert!(seen > 3, "{seen} of {keys:?}");
+    let news = format!("{streams}\n{{\"type\":\"news\"}}\n");
+    assert_eq!(told(news.as_bytes()), [format!("{DRIFT}an event `news`")]);
 }
 
 /// What something cost, in thousandths of a dollar, if that is known.

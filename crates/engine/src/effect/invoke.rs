@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use windlass_agents::{Agent, Ask, Came, Fate, Program, Spend};
+use windlass_agents::{Agent, Ask, Came, DRIFT, Fate, Program, Spend};
 use windlass_core::lang::Reporter;
 use windlass_core::run::{Ended, Report, Usage};
 use windlass_process::beneath::{Links, Root};
@@ -12,7 +12,7 @@ use windlass_repo::{Lane, Snapshot};
 
 use super::heard::{HeardOf, Printed};
 use super::kept::{self, Kept, Steps};
-use super::meter::{self, Follower, Meter};
+use super::meter::{self, Cut, Follower, Meter};
 use super::{Job, Outcome, barred, marked, subject};
 use crate::accounts::Place;
 use crate::clerk::Said;
@@ -168,8 +168,10 @@ impl<'a> Visit<'a> {
             Ok(heard) => heard,
             Err(stopped) => return Ok(Err(stopped)),
         };
-        if heard.answer.came == Came::Unwelcome {
-            return Err(unwelcome(agent_name, &heard.answer.remarks));
+        match heard.answer.came {
+            Came::Unwelcome => return Err(unwelcome(agent_name, &heard.answer.remarks)),
+            Came::Strange => return Err(strange(agent_name, &heard.answer.remarks)),
+            _ => {}
         }
         // The session's papers lie on the desk before they are taken out of the lane: whoever goes on after a crash finds
         // them in one place or the other.
@@ -383,7 +385,9 @@ impl<'a> Visit<'a> {
         if let Some(cut) = cut.filter(|_| !matches!(answer.came, Came::Verdict(_))) {
             let (came, remark) = meter::because(cut);
             answer.came = came;
-            answer.remarks = vec![remark];
+            // What it does not understand, it knows best who listened.
+            answer.remarks.retain(|told| cut == Cut::Strange && told.starts_with(DRIFT));
+            answer.remarks.push(remark);
         }
         // Why somebody was ended is worth more than how.
         answer.remarks.splice(..0, too_much);
@@ -641,6 +645,16 @@ fn unwelcome(agent: &str, remarks: &[String]) -> Trouble {
     let why = remarks.first().map(String::as_str).unwrap_or_default();
     Trouble::new(format!("the provider of the agent `{agent}` does not let it in: {why}")).next(format!(
         "see that the key it is handed is right (`[agents.{agent}]` in windlass.toml says by which variable), then `windlass resume`"
+    ))
+}
+
+/// Who speaks another language will speak it the next time as well.
+fn strange(agent: &str, remarks: &[String]) -> Trouble {
+    let told = remarks.first().map_or("", |told| told.strip_prefix(DRIFT).unwrap_or(told));
+    let what = format!("Windlass does not understand what the agent `{agent}` says: {told}");
+    Trouble::new(what).next(format!(
+        "`windlass doctor --agents {agent}` tells what has changed; install a version that docs/agents.md names, then \
+         `windlass resume`"
     ))
 }
 

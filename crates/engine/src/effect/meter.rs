@@ -42,6 +42,8 @@ pub(super) enum Cut {
     Turned,
     /// Its provider keeps it waiting until then.
     Waits(i64),
+    /// It says what nobody here understands.
+    Strange,
 }
 
 struct Ear {
@@ -136,6 +138,7 @@ impl Ear {
                         steps.take(&step);
                     }
                 }
+                Event::Strange => self.cut(Cut::Strange),
                 Event::Text(text) => self.says(&text),
                 Event::Waits(_)
                 | Event::Session(_)
@@ -185,6 +188,10 @@ pub(super) fn because(cut: Cut) -> (Came, String) {
         Cut::Turned => (
             Came::Exhausted,
             "it was stopped: it had taken the turns that an invocation may".to_owned(),
+        ),
+        Cut::Strange => (
+            Came::Strange,
+            "it was stopped: it began with something that Windlass does not understand".to_owned(),
         ),
         Cut::Waits(until) => (
             Came::Limited(Some(until)),

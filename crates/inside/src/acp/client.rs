@@ -175,6 +175,7 @@ impl Client<'_, '_> {
             "max_turn_requests" => (Fin::Exhausted, "it took the turns that it may"),
             "refusal" => (Fin::Refused, "the model would not do it"),
             "cancelled" => (Fin::Failed, "its server says that it was cancelled"),
+            "" => (Fin::Failed, "its answer does not say why it stopped"),
             other => {
                 return self.end(Fin::Failed, format!("it stopped for another reason: {other}"));
             }

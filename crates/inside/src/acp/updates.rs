@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use serde_json::Value as Json;
+use windlass_agents::DRIFT;
 use windlass_agents::own::Said;
 
 use super::rpc::text;
@@ -21,6 +22,20 @@ pub(crate) struct Updates {
     cost_micros: Option<u64>,
     /// The most tokens that it had in its context.
     context: u64,
+}
+
+/// Something that is not as it should be.
+fn strange(what: &str) -> Said {
+    Said::Remark { text: format!("{DRIFT}{what}") }
+}
+
+fn without(update: &str, path: &str) -> Said {
+    strange(&format!("`{update}` is without `{path}`"))
+}
+
+/// What is not an image, a link or the like.
+fn is_text(content: &Json) -> bool {
+    text(content, "type").is_none_or(|kind| kind == "text")
 }
 
 /// A tool that is used.
@@ -54,14 +69,29 @@ impl Updates {
                 self.usage(update);
                 Vec::new()
             }
-            _ => Vec::new(),
+            // How it is doing: nobody listens to that.
+            Some(
+                "agent_thought_chunk"
+                | "available_commands_update"
+                | "config_option_update"
+                | "current_mode_update"
+                | "plan"
+                | "session_info_update"
+                | "user_message_chunk",
+            ) => Vec::new(),
+            Some(other) => vec![strange(&format!("an update `{other}`"))],
+            None => vec![strange("an update without a name")],
         }
     }
 
     fn chunk(&mut self, update: &Json) -> Vec<Said> {
         let content = update.get("content").unwrap_or(&Json::Null);
         let Some(more) = text(content, "text").filter(|more| !more.is_empty()) else {
-            return Vec::new();
+            let nothing = text(content, "text").is_none() && is_text(content);
+            return nothing
+                .then(|| without("agent_message_chunk", "content.text"))
+                .into_iter()
+                .collect();
         };
         let message = text(update, "messageId").map(str::to_owned);
         let another = message.is_some() && self.message.is_some() && message != self.message;
@@ -84,7 +114,9 @@ impl Updates {
 
     /// A tool is used, or is about to be: what is known of it now.
     pub fn tool(&mut self, call: &Json) -> Vec<Said> {
-        let Some(id) = text(call, "toolCallId") else { return Vec::new() };
+        let Some(id) = text(call, "toolCallId") else {
+            return vec![without("tool_call", "toolCallId")];
+        };
         let at = self.tools.iter().rposition(|tool| tool.id == id);
         let mut said = Vec::new();
         if at.is_none() {
@@ -308,6 +340,30 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_as_it_should_be_is_remarked() {
+        let mut updates = Updates::default();
+        let text = |kind: &str| json!({ "type": kind, "txet": "x" });
+        for (update, want) in [
+            (json!({ "sessionUpdate": "of tomorrow" }), Some("an update `of tomorrow`")),
+            (json!({ "update": "plan" }), Some("an update without a name")),
+            (
+                json!({ "sessionUpdate": "tool_call", "id": "1" }),
+                Some("`tool_call` is without `toolCallId`"),
+            ),
+            (
+                json!({ "sessionUpdate": "agent_message_chunk", "content": text("text") }),
+                Some("`agent_message_chunk` is without `content.text`"),
+            ),
+            (json!({ "sessionUpdate": "agent_message_chunk", "content": text("image") }), None),
+            (json!({ "sessionUpdate": "plan", "entries": [] }), None),
+            (chunk(None, ""), None),
+        ] {
+            let want: Vec<Said> = want.map(strange).into_iter().collect();
+            assert_eq!(updates.take(&update), want, "{update}");
+        }
+    }
+
+    #[test]
     fn whatever_is_in_an_update_is_no_reason_to_stumble() {
         let mut updates = Updates::default();
         let odd = [
@@ -323,7 +379,8 @@ mod tests {
             json!({ "sessionUpdate": "of tomorrow" }),
         ];
         for update in odd {
-            assert_eq!(updates.take(&update), [], "{update}");
+            let said = updates.take(&update);
+            assert!(said.iter().all(|it| matches!(it, Said::Remark { .. })), "{update}");
         }
         for at in 0..2_000 {
             updates.take(&json!({ "sessionUpdate": "tool_call", "toolCallId": at.to_string() }));

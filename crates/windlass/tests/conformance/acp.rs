@@ -17,10 +17,8 @@ pub fn documented(name: &str, server: &Server) -> String {
     let from = text.find(&format!("[agents.{name}]")).expect("a configuration to copy");
     let until = from + text[from..].find("```").expect("its end");
     let url = server.url();
-    let set = format!("[agents.{name}.set]\n");
-    let gemini = format!("{set}GOOGLE_GEMINI_BASE_URL = '{url}'\n");
     let block = text[from..until].replace("https://llm.example.org", &url);
-    if name.starts_with("gemini") { block.replace(&set, &gemini) } else { block }
+    block.replace("https://generativelanguage.googleapis.com", &url)
 }
 
 /// A worker that writes hello.txt by a command and is done; reviewers find nothing.
