@@ -157,6 +157,14 @@ impl crate::Settings for Settings {
         Some(format!("{server}{path}"))
     }
 
+    fn is_any(&self) -> bool {
+        true
+    }
+
+    fn gives_up_at(&self) -> u64 {
+        1
+    }
+
     fn words(&self) -> &[String] {
         self.command.all()
     }

@@ -84,11 +84,11 @@ impl Drift {
             Some((_, needs)) => self.has(&name, event, needs),
             None if name.is_empty() => {
                 let keys: Vec<&str> = event.keys().take(5).map(String::as_str).collect();
-                self.notice(format!("an event without a name, of {}", keys.join(", ")));
+                self.notice(format!("an event without a name is new (it has {})", keys.join(", ")));
                 false
             }
             None => {
-                self.notice(format!("an event `{name}`"));
+                self.notice(format!("an event `{name}` is new"));
                 false
             }
         }
@@ -127,14 +127,14 @@ impl Drift {
     }
 }
 
-/// An event's name: as many parts of it as there are.
+/// An event's name: as many parts of it as there are. One without the first has none.
 fn name(event: &Map<String, Json>, places: &[&str]) -> String {
     let part = |place: &&str| {
         let mut keys = place.split('.');
         let first = event.get(keys.next()?)?;
         keys.try_fold(first, |json, key| json.get(key))?.as_str()
     };
-    places.iter().filter_map(part).collect::<Vec<_>>().join("/")
+    places.iter().map_while(part).collect::<Vec<_>>().join("/")
 }
 
 fn shape(shapes: &'static [Shape], name: &str) -> Option<&'static Shape> {
@@ -217,7 +217,7 @@ mod tests {
         for _ in 0..2 {
             let events = [
                 json!({ "type": "news" }),
-                json!({ "kind": "init", "b": 1 }),
+                json!({ "kind": "init", "b": 1, "item": { "type": "list" } }),
                 json!({ "type": "init" }),
                 json!({ "type": "done", "use": { "m": { "token": 1 } },
                         "item": { "type": "list", "parts": [{ "id": 1 }, { "di": 1 }] } }),
@@ -232,8 +232,8 @@ mod tests {
             "`done/list` is without `use.*.tokens`",
             "`init` is without `session`",
             "`turn in its record` is without `tokens`",
-            "an event `news`",
-            "an event without a name, of b, kind",
+            "an event `news` is new",
+            "an event without a name is new (it has b, item, kind)",
         ];
         assert_eq!(remarks(&drift), want);
     }

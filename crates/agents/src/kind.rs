@@ -41,6 +41,17 @@ pub trait Settings {
         None
     }
 
+    /// How many seconds a provider has to send it away for, so that it gives up soon: most do when that is long, some wait
+    /// it out without a word.
+    fn gives_up_at(&self) -> u64 {
+        3_600
+    }
+
+    /// Whether it may be any of many, of which some tell less than others.
+    fn is_any(&self) -> bool {
+        false
+    }
+
     /// The words of its command, if it is a program of somebody else's: with `--version` after the first it tells which
     /// one it is.
     fn words(&self) -> &[String] {

@@ -86,6 +86,10 @@ impl crate::Settings for Settings {
         Some(format!("{server}/v1"))
     }
 
+    fn gives_up_at(&self) -> u64 {
+        1
+    }
+
     fn words(&self) -> &[String] {
         self.command.all()
     }

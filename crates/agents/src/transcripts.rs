@@ -122,7 +122,7 @@ pub(crate) fn holds_to<L: Listener + 'static>(
     }
     assert!(seen > 3, "{seen} of {keys:?}");
     let news = format!("{streams}\n{{\"type\":\"news\"}}\n");
-    assert_eq!(told(news.as_bytes()), [format!("{DRIFT}an event `news`")]);
+    assert_eq!(told(news.as_bytes()), [format!("{DRIFT}an event `news` is new")]);
 }
 
 /// What something cost, in thousandths of a dollar, if that is known.

@@ -14,12 +14,13 @@ mod failpoint;
 mod known;
 mod meta;
 mod prepared;
+mod probe;
 mod relay;
 mod render;
 mod replay;
 mod report;
 mod request;
-
+mod scratch;
 mod story;
 mod suggest;
 mod under_way;

@@ -644,7 +644,7 @@ fn put_files(home: &Path, files: &[(PathBuf, Vec<u8>)]) -> Result<(), Trouble> {
 fn unwelcome(agent: &str, remarks: &[String]) -> Trouble {
     let why = remarks.first().map(String::as_str).unwrap_or_default();
     Trouble::new(format!("the provider of the agent `{agent}` does not let it in: {why}")).next(format!(
-        "see that the key it is handed is right (`[agents.{agent}]` in windlass.toml says by which variable), then `windlass resume`"
+        "see that the key it is handed is right (`[agents.{agent}]` in windlass.toml says by which variable)"
     ))
 }
 
@@ -653,8 +653,7 @@ fn strange(agent: &str, remarks: &[String]) -> Trouble {
     let told = remarks.first().map_or("", |told| told.strip_prefix(DRIFT).unwrap_or(told));
     let what = format!("Windlass does not understand what the agent `{agent}` says: {told}");
     Trouble::new(what).next(format!(
-        "`windlass doctor --agents {agent}` tells what has changed; install a version that docs/agents.md names, then \
-         `windlass resume`"
+        "`windlass doctor --agents {agent}` tells what has changed; install a version that docs/agents.md names"
     ))
 }
 

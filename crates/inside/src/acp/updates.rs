@@ -79,8 +79,8 @@ impl Updates {
                 | "session_info_update"
                 | "user_message_chunk",
             ) => Vec::new(),
-            Some(other) => vec![strange(&format!("an update `{other}`"))],
-            None => vec![strange("an update without a name")],
+            Some(other) => vec![strange(&format!("an update `{other}` is new"))],
+            None => vec![strange("an update without a name is new")],
         }
     }
 
@@ -344,8 +344,8 @@ mod tests {
         let mut updates = Updates::default();
         let text = |kind: &str| json!({ "type": kind, "txet": "x" });
         for (update, want) in [
-            (json!({ "sessionUpdate": "of tomorrow" }), Some("an update `of tomorrow`")),
-            (json!({ "update": "plan" }), Some("an update without a name")),
+            (json!({ "sessionUpdate": "of tomorrow" }), Some("an update `of tomorrow` is new")),
+            (json!({ "update": "plan" }), Some("an update without a name is new")),
             (
                 json!({ "sessionUpdate": "tool_call", "id": "1" }),
                 Some("`tool_call` is without `toolCallId`"),

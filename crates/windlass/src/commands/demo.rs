@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::io::IsTerminal as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use windlass_core::value::Value;
 use windlass_process::sandbox::{Tools, Wanted};
-use windlass_process::{Command, Ending, Env, Sandbox, Spawner, which};
+use windlass_process::{Sandbox, Spawner};
 
 use super::autopilot;
 use crate::error::{Error, reading, writing};
@@ -16,6 +16,7 @@ use crate::face::Tone;
 use crate::known;
 use crate::render::Output;
 use crate::report::Report;
+use crate::scratch;
 use crate::workplace::Workplace;
 
 #[derive(Debug, Args)]
@@ -98,7 +99,7 @@ pub fn run(args: &DemoArgs, out: &mut Output) -> Result<Exit, Error> {
         written.map_err(writing(path))?;
     }
     let dir = dir.canonicalize().map_err(reading(dir.clone()))?;
-    git(&dir)?;
+    scratch::commit(&dir, "Windlass Demo", "A stub and a spec")?;
     out.note(&format!("a repository to look at: {}", dir.display()))?;
     let place = Workplace::find(&dir)?;
     let held = place.take("windlass demo")?;
@@ -124,30 +125,4 @@ fn no_sandbox() -> Result<Option<String>, Error> {
     let tools = Tools::here().map_err(Error::output)?;
     let found = Sandbox::find(Wanted::Best, &tools, &Spawner::start()?);
     Ok(found.err().map(|unavailable| unavailable.to_string()))
-}
-
-/// A repository with one commit, whatever the person's own settings are.
-fn git(dir: &Path) -> Result<(), Error> {
-    let env = Env::inherited();
-    let program = which("git", &env).ok_or(windlass_repo::GitError::Missing)?;
-    let spawner = Spawner::start()?;
-    let plain = ["-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null"];
-    let steps: [&[&str]; 5] = [
-        &["init", "-q", "-b", "main"],
-        &["config", "user.name", "Windlass Demo"],
-        &["config", "user.email", "demo@example.org"],
-        &["add", "-A"],
-        &["commit", "-q", "-m", "A stub and a spec"],
-    ];
-    for step in steps {
-        let words = plain.iter().chain(step).copied();
-        let command = Command::new(program.clone(), dir).args(words).env(env.clone());
-        let finished = spawner.run(command).map_err(|error| Error::not_taken(error.to_string()))?;
-        if finished.ending != Ending::Exited(0) {
-            let said = finished.stderr.text().unwrap_or_default();
-            let said = String::from_utf8_lossy(&said).trim().to_owned();
-            return Err(Error::not_taken(format!("git {} failed: {said}", step[0])));
-        }
-    }
-    Ok(())
 }

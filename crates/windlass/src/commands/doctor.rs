@@ -12,6 +12,7 @@ use crate::config;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::prepared::{LookedOver, Prepared};
+use crate::probe::{Found, Probe};
 use crate::render::{Output, clean};
 use crate::workplace::{Held, Workplace};
 
@@ -20,11 +21,22 @@ use crate::workplace::{Held, Workplace};
 Examples:
   windlass doctor
   windlass doctor --json
+  windlass doctor --agents
+  windlass doctor --agents claude codex
+
+`--agents` lets each agent do a little work for a model server of Windlass's own, on this machine:
+it writes a file and answers, meets a limit, and is told to end. That takes a minute or so for each,
+costs nothing and sends nothing anywhere, and tells which version was seen, what works, and what is
+not as Windlass knows it.
 ")]
 pub struct DoctorArgs {
     /// Print JSON instead of text
     #[arg(long)]
     json: bool,
+
+    /// Try agents out too: these, or all
+    #[arg(long, value_name = "NAME", num_args = 0..)]
+    agents: Option<Vec<String>>,
 }
 
 /// One thing that was looked at.
@@ -51,6 +63,14 @@ impl Finding {
 pub fn run(args: &DoctorArgs, out: &mut Output) -> Result<Exit, Error> {
     let findings = look();
     let well = findings.iter().all(|finding| finding.state.is_ok());
+    if !args.json {
+        print(&findings, out)?;
+    }
+    let tried = match &args.agents {
+        Some(named) => try_out(named, args.json, out)?,
+        None => Vec::new(),
+    };
+    let well = well && tried.iter().all(|found| found.drifted.is_empty());
     if args.json {
         let findings: Vec<_> = findings
             .iter()
@@ -61,23 +81,70 @@ pub fn run(args: &DoctorArgs, out: &mut Output) -> Result<Exit, Error> {
                 }
             })
             .collect();
-        out.json(&json!({ "ok": well, "findings": findings }))?;
-    } else {
-        for finding in &findings {
-            match &finding.state {
-                Ok(there) => {
-                    out.line(&format!("ok       {:<12} {}", finding.what, clean(there)))?
-                }
-                Err((wrong, hint)) => {
-                    out.line(&format!("missing  {:<12} {}", finding.what, clean(wrong)))?;
-                    if let Some(hint) = hint {
-                        out.line(&format!("         {:<12} {}", "", clean(hint)))?;
-                    }
+        let mut all = json!({ "ok": well, "findings": findings });
+        if args.agents.is_some() {
+            all["agents"] = tried.iter().map(Found::json).collect();
+        }
+        out.json(&all)?;
+    }
+    Ok(if well { Exit::Done } else { Exit::Error })
+}
+
+fn print(findings: &[Finding], out: &mut Output) -> Result<(), Error> {
+    for finding in findings {
+        match &finding.state {
+            Ok(there) => out.line(&format!("ok       {:<12} {}", finding.what, clean(there)))?,
+            Err((wrong, hint)) => {
+                out.line(&format!("missing  {:<12} {}", finding.what, clean(wrong)))?;
+                if let Some(hint) = hint {
+                    out.line(&format!("         {:<12} {}", "", clean(hint)))?;
                 }
             }
         }
     }
-    Ok(if well { Exit::Done } else { Exit::Error })
+    Ok(())
+}
+
+/// Tries agents out, and tells of each as soon as it is known.
+fn try_out(named: &[String], json: bool, out: &mut Output) -> Result<Vec<Found>, Error> {
+    let place = Workplace::find(Path::new("."))?;
+    let probe = Probe::of(place.repository.top())?;
+    let mut all = Vec::new();
+    for name in probe.agents(named)? {
+        let found = probe.agent(&name, |what| {
+            if !json {
+                // For whoever waits; nobody is told that standard error cannot be written to.
+                let _ = out.note(&format!("{name}: {what} …"));
+            }
+        })?;
+        if !json {
+            tell(&found, out)?;
+        }
+        all.push(found);
+    }
+    Ok(all)
+}
+
+fn tell(found: &Found, out: &mut Output) -> Result<(), Error> {
+    let version = found.version.as_deref().unwrap_or("of no version that it would tell");
+    let name = clean(&found.agent);
+    let state = if found.drifted.is_empty() { "ok" } else { "drifted" };
+    out.line(&format!("{state:<8} {:<12} {}", name, clean(version)))?;
+    for works in &found.works {
+        out.line(&format!("         {:<12} {}", "", clean(works)))?;
+    }
+    for note in &found.notes {
+        out.line(&format!("         {:<12} {}", "", clean(note)))?;
+    }
+    for drifted in &found.drifted {
+        out.line(&format!("drifted  {name:<12} {}", clean(drifted)))?;
+    }
+    if !found.drifted.is_empty() {
+        let next =
+            "install a version that Windlass is tested with (docs/agents.md), or a newer Windlass";
+        out.line(&format!("         {:<12} {next}", ""))?;
+    }
+    Ok(())
 }
 
 /// From what everything needs to what a run needs; what depends on something missing is not looked at.

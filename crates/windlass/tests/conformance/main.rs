@@ -23,6 +23,7 @@ mod kills;
 mod limits;
 mod nobody;
 mod person;
+mod probes;
 mod prompts;
 mod resumed;
 mod rig;

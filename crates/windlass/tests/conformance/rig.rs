@@ -92,6 +92,19 @@ impl Who {
         }
     }
 
+    /// The words of its command.
+    pub fn words(self) -> (&'static str, &'static [&'static str]) {
+        match self {
+            Who::Claude => ("claude", &[]),
+            Who::Codex => ("codex", &[]),
+            Who::Gemini => ("gemini", &[]),
+            Who::Opencode => ("opencode", &[]),
+            Who::GeminiAcp => ("gemini", &["--acp"]),
+            Who::OpencodeAcp => ("opencode", &["acp"]),
+            Who::Api(_) => panic!("it is no program of its own"),
+        }
+    }
+
     /// The variable that its key is in.
     pub fn key(self) -> &'static str {
         match self {
@@ -173,6 +186,18 @@ impl Rig {
         let mut all = vec![("windlass.toml", config.as_str()), ("tasks.toml", TASKS)];
         all.extend(files);
         Rig { who, scratch: Scratch::with(&all), server }
+    }
+
+    /// Has the agent started with these words.
+    pub fn command(&self, words: &[String]) {
+        let path = self.scratch.repo().join("windlass.toml");
+        let text = fs::read_to_string(&path).unwrap();
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.retain(|line| !line.starts_with("command"));
+        let at = lines.iter().position(|line| line.starts_with("kind")).unwrap();
+        lines.insert(at + 1, format!("command = {words:?}"));
+        fs::write(path, lines.join("\n")).unwrap();
+        self.scratch.git(&["commit", "-qam", "Another command"]);
     }
 
     pub fn windlass(&self, args: &[&str]) -> Command {
