@@ -1,5 +1,5 @@
 //! The real agents, as they are published, against a scripted model server on loopback: inside the sandbox, through the
-//! whole of Windlass. Needs what `scripts/agents` and `scripts/bubblewrap` install.
+//! whole of Windlass. Needs what `scripts/agents`, `scripts/bubblewrap` and, for `local`, `scripts/local-model` install.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -21,6 +21,7 @@ mod ends;
 mod hostile;
 mod kills;
 mod limits;
+mod local;
 mod nobody;
 mod person;
 mod probes;
