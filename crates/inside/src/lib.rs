@@ -11,6 +11,8 @@
 
 mod acp;
 mod api;
+#[cfg(test)]
+mod fuzz;
 mod telling;
 
 use std::io::{self, Write};

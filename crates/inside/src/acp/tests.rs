@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
 use serde_json::{Value as Json, json};
 use windlass_agents::own::{End, Errand, Fin, Said};
 use windlass_agents::{AcpServer, Spend};
@@ -15,6 +17,7 @@ use super::client::{Client, Patience, Stop, Talk};
 use super::files::Files;
 use super::rpc::{Wire, message};
 use crate::Teller;
+use crate::fuzz::{damage, damaged};
 
 /// A lane with `greet.py` in it, and what is asked there.
 struct Bench {
@@ -124,6 +127,14 @@ impl Talked {
         self.said.iter().filter(|said| matches!(said, Said::Denied { .. })).count()
     }
 
+    fn remarks(&self) -> Vec<&str> {
+        let remarks = self.said.iter().filter_map(|said| match said {
+            Said::Remark { text } => Some(text.as_str()),
+            _ => None,
+        });
+        remarks.collect()
+    }
+
     fn changes(&self) -> Vec<&str> {
         let paths = self.said.iter().filter_map(|said| match said {
             Said::Change { path } => Some(path.as_str()),
@@ -193,6 +204,7 @@ fn recorded_servers_come_to_what_they_came_to() {
         );
         assert_eq!(text, if came == Fin::Done { DONE } else { "" }, "{name}");
         assert_eq!(talked.denied(), 0, "{name}");
+        assert_eq!(talked.remarks(), [""; 0], "{name}: nothing in it is new");
         let turns = talked.said.iter().filter(|said| **said == Said::Turn).count();
         assert_eq!(turns, 1, "{name}");
         let tools = talked.said.iter().filter(|said| matches!(said, Said::Tool { .. })).count();
@@ -505,5 +517,28 @@ fn a_server_that_will_not_end_is_ended_with_what_it_has_started() {
     while lives() {
         assert!(Instant::now() < deadline, "{child} lives");
         std::thread::park_timeout(Duration::from_millis(10));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_a_server_says_is_not_taken_for_more_than_it_is(
+        name in select(NAMES.to_vec()),
+        steps in proptest::collection::vec((any::<Index>(), damage()), 1..4),
+    ) {
+        let bench = Bench::new(&["read"]);
+        let mut lines = bench.recorded(name);
+        for (at, how) in &steps {
+            let at = at.index(lines.len());
+            lines[at] = damaged(&lines[at], how);
+        }
+        let talked = bench.hears(&lines);
+        let ended = lines.iter().any(|line| line.contains("\"stopReason\":\"end_turn\""));
+        prop_assert!(ended || talked.end.came != Fin::Done, "{:?}", talked.end);
+        // Whatever it is, nothing is written that the role may not write.
+        let kept = fs::read_to_string(bench.dir.path().join("greet.py")).unwrap();
+        prop_assert_eq!(kept, "def greet():\n    return \"hello\"\n");
     }
 }

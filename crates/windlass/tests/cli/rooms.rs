@@ -34,6 +34,8 @@ const MAY_USE: &[(&str, &[&[&str]])] = &[
             BASE,
             ADAPTERS,
             &["windlass-inside", "windlass-engine", "windlass-clerks", "windlass-sim"],
+            // What agents are tried out on.
+            &["windlass-testkit"],
         ],
     ),
 ];

@@ -53,12 +53,26 @@ fn an_agent_is_stopped_when_it_has_used_up_what_it_may() {
 
 #[test]
 fn an_agent_is_stopped_when_it_has_taken_the_turns_that_it_may() {
-    for who in Who::BOTH {
-        let budget = "[budget]\ninvocation = { turns = 2 }\n";
-        let (answer, _, requests) = stopped(who, Tokens::Counted, 3, budget);
-        assert_eq!(answer["came"], "cut_short", "{who:?}: {answer:#}");
-        // Codex tells of a turn when it is over.
-        assert!((2..=4).contains(&requests), "{who:?}: {requests} requests");
+    for who in Who::QUICK {
+        takes_its_turns(who);
+    }
+}
+
+#[track_caller]
+fn takes_its_turns(who: Who) {
+    let budget = "[budget]\ninvocation = { turns = 2 }\n";
+    let (answer, _, requests) = stopped(who, Tokens::Counted, 3, budget);
+    assert_eq!(answer["came"], "cut_short", "{who:?}: {answer:#}");
+    // Codex tells of a turn when it is over.
+    assert!((2..=4).contains(&requests), "{who:?}: {requests} requests");
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn opencode_is_stopped_when_it_has_taken_the_turns_that_it_may() {
+        takes_its_turns(Who::Opencode);
     }
 }
 
@@ -74,7 +88,7 @@ const TOKENS: &str = "[budget]\ninvocation = { tokens = 60000 }\nrequest = { tok
 
 #[test]
 fn an_agent_whose_usage_nobody_knows_is_settled_at_what_was_set_aside() {
-    for who in Who::BOTH {
+    for who in Who::QUICK {
         let brain = |request: &Request| {
             if request.answers() == 0 {
                 return Turn::new()

@@ -127,6 +127,16 @@ fn a_changed_stream_of_codex_is_caught() {
     );
 }
 
+/// The agent sees a key that opens nothing, whatever the person has.
+#[test]
+fn a_probe_knows_no_key() {
+    let filter = "if [ \"$ANTHROPIC_API_KEY\" = windlass-probe ]; then cat; \
+                  else echo '{\"type\":\"leaked\"}'; fi";
+    let rig = filtered(Who::Claude, unused, filter);
+    let (found, well) = probed(&rig);
+    assert!(well && found["works"].as_array().unwrap().len() == WORKS.len(), "{found:#}");
+}
+
 /// It begins with something that nobody here understands, and its model never says anything: who waited for that would
 /// wait for ever.
 #[track_caller]

@@ -9,6 +9,7 @@ use windlass_testkit::{Reply, Request, Turn};
 use crate::alive::Alive;
 use crate::ends::works;
 use crate::rig::{Rig, Who};
+use crate::scratch::Followed;
 
 const LONG: Duration = Duration::from_secs(60);
 
@@ -26,6 +27,23 @@ pub fn hangs_once() -> impl Fn(&Request) -> Reply + Send + Sync + 'static {
 /// What becomes of an agent whose process gets a signal; and that nobody is left, and the work is done all the same.
 #[track_caller]
 fn signalled(who: Who, program: &str, signal: Signal, want: &str) {
+    let (rig, followed) = ended(who, program, signal, want);
+    assert_eq!(followed.code(), Some(0));
+    assert_eq!(rig.scratch.landed()["hello.txt"], "hello");
+    assert_eq!(rig.scratch.processes(), Vec::<String>::new());
+    assert!(rig.agents().is_empty());
+}
+
+/// The same, as far as the agent itself goes.
+#[track_caller]
+fn only_ended(who: Who, program: &str, signal: Signal, want: &str) {
+    let (_rig, mut followed) = ended(who, program, signal, want);
+    followed.child.kill().unwrap();
+    followed.code();
+}
+
+#[track_caller]
+fn ended(who: Who, program: &str, signal: Signal, want: &str) -> (Rig, Followed) {
     let rig = Rig::new(who, hangs_once(), "", &[]);
     let mut followed = rig.scratch.follow(&mut rig.start());
     let hangs = rig.server.wait_until(LONG, |exchanges| {
@@ -39,10 +57,8 @@ fn signalled(who: Who, program: &str, signal: Signal, want: &str) {
     assert_eq!(answer["came"], want, "{who:?} {program} {signal}: {answer:#}");
     let left: Vec<&Alive> = family.iter().filter(|one| one.lives()).collect();
     assert!(left.is_empty(), "{who:?} {program} {signal}: {left:#?}");
-    assert_eq!(followed.code(), Some(0));
-    assert_eq!(rig.scratch.landed()["hello.txt"], "hello");
-    assert_eq!(rig.scratch.processes(), Vec::<String>::new());
-    assert!(rig.agents().is_empty());
+    drop(family);
+    (rig, followed)
 }
 
 #[test]
@@ -74,7 +90,8 @@ fn codex_that_is_interrupted_is_no_success() {
 #[test]
 fn gemini_that_is_ended_by_somebody_else_is_asked_again() {
     signalled(Who::Gemini, "node", Signal::SIGKILL, "killed");
-    signalled(Who::Gemini, "node", Signal::SIGTERM, "crashed");
+    only_ended(Who::Gemini, "node", Signal::SIGTERM, "crashed");
+    only_ended(Who::Gemini, "node", Signal::SIGINT, "crashed");
 }
 
 mod slow {
@@ -83,6 +100,7 @@ mod slow {
     #[test]
     fn opencode_that_is_ended_by_somebody_else_is_asked_again() {
         signalled(Who::Opencode, "opencode", Signal::SIGKILL, "killed");
-        signalled(Who::Opencode, "opencode", Signal::SIGTERM, "killed");
+        only_ended(Who::Opencode, "opencode", Signal::SIGTERM, "killed");
+        only_ended(Who::Opencode, "opencode", Signal::SIGINT, "killed");
     }
 }

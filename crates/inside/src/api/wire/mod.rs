@@ -248,4 +248,6 @@ fn is_too_long(message: &str) -> bool {
 }
 
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod tests;
