@@ -28,6 +28,13 @@ pub enum Call {
         /// What it is given: an object, or text for a tool that takes text.
         input: Value,
     },
+    /// Call a tool that there may not be.
+    MadeUp {
+        /// The tool.
+        tool: String,
+        /// What it is given.
+        input: Value,
+    },
 }
 
 /// Tools that run a command, the best first.
@@ -76,6 +83,11 @@ impl Call {
         Call::Named { tool: tool.into(), input }
     }
 
+    /// Call a tool that there may not be: models make some up.
+    pub fn made_up(tool: impl Into<String>, input: Value) -> Self {
+        Call::MadeUp { tool: tool.into(), input }
+    }
+
     /// The same in terms of what the agent offers. Where it offers nothing that would do, a text says so: an agent that
     /// was started without the tools that a script needs is a mistake in the test, and is seen at once that way.
     pub(crate) fn resolve(&self, request: &Request, id: String) -> Bit {
@@ -84,6 +96,10 @@ impl Call {
             Call::Write { path, text } => write(request, path, text),
             Call::Read(path) => read(request, path),
             Call::Structured(answer) => return structured(request, answer, id),
+            Call::MadeUp { tool, input } => {
+                let (name, input) = (tool.clone(), input.clone());
+                return Bit::Use(Use { id, name, namespace: None, form: Form::Function, input });
+            }
             Call::Named { tool, input } => {
                 request.tool(tool).map(|tool| (tool, with_required(tool, input.clone())))
             }

@@ -9,6 +9,7 @@ mod heard;
 mod invoke;
 mod kept;
 mod land;
+mod measure;
 mod meter;
 mod read;
 mod save;

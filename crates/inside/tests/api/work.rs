@@ -135,13 +135,24 @@ fn a_tool_that_is_not_offered_is_not_used() {
     let brain = |request: &Request| match request.answers() {
         0 => {
             assert!(request.tool("shell").is_none() && request.tool("read").is_some());
-            Reply::call(Call::read("secret"))
+            let write = json!({ "path": "written.txt", "content": "x" });
+            Turn::new()
+                .call(Call::made_up("write", write))
+                .call(Call::made_up("shell", json!({ "command": "echo > run.txt" })))
+                .into()
         }
-        _ => done(),
+        _ => {
+            let told = request.tool_results().join("\n");
+            assert!(told.contains("no tool `write`") && told.contains("no tool `shell`"), "{told}");
+            done()
+        }
     };
     let mut rig = Rig::new(Format::Anthropic, brain);
     rig.errand.tools = vec!["read".to_owned(), "web".to_owned()];
     assert_eq!(rig.run().end.came, Fin::Done);
+    for name in ["written.txt", "run.txt"] {
+        assert!(!rig.lane(name).exists(), "{name}");
+    }
     let names: Vec<String> =
         rig.server.requests()[0].request.tools.iter().map(|tool| tool.name.clone()).collect();
     assert_eq!(names, ["read", "search", "answer"]);

@@ -8,6 +8,7 @@ mod autopilot;
 mod bad_input;
 #[path = "../shared/bubblewrap.rs"]
 mod bubblewrap;
+mod checks;
 mod cost;
 mod crashes;
 mod doctor;

@@ -3,7 +3,13 @@
 //! A path that is kept to its root by its look alone can still lead out of it through a link; whoever opens it opens it
 //! beneath the root as well.
 
+mod outside;
+mod scope;
+
 use std::fmt;
+
+pub use outside::{For, Refused};
+pub use scope::{NO_LIMIT, Scope};
 
 /// Longer ones cannot be opened anyway.
 const BYTES_MAX: usize = 4_096;

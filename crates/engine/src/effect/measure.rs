@@ -1,0 +1,220 @@
+//! Checks of a change that need no command: Windlass looks at it itself.
+//!
+//! They are named like any other check. What a change may touch and how many files, the stage says (`with`); whoever made
+//! the change is not asked.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use windlass_core::path::{For, NO_LIMIT, Scope};
+use windlass_core::value::Value;
+use windlass_repo::{Oid, Store};
+
+use crate::entry::Check;
+use crate::message::Trouble;
+
+/// A check of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Measure {
+    /// It stays within its scope, and within the number of files that it may touch.
+    ChangeLimits,
+    /// It leaves nothing to be done, if that is wanted.
+    Todos,
+}
+
+/// What came of it, and what is said about it.
+pub(super) type Measured = (Check, String);
+
+impl Measure {
+    pub fn of(name: &str) -> Option<Self> {
+        match name {
+            "change-limits" => Some(Measure::ChangeLimits),
+            "todos" => Some(Measure::Todos),
+            _ => None,
+        }
+    }
+
+    /// Whether it is evidence that something works. That nothing is left to be done is none.
+    pub fn proves(self) -> bool {
+        self == Measure::ChangeLimits
+    }
+
+    pub fn take(
+        self,
+        store: &Store,
+        with: &BTreeMap<String, Value>,
+        base: &Oid,
+        commit: &Oid,
+    ) -> Result<Measured, Trouble> {
+        let changes = store.changes(base, commit)?;
+        match self {
+            Measure::ChangeLimits => {
+                let paths: Vec<&Path> = changes.iter().map(|it| it.path.as_path()).collect();
+                Ok(limits(&paths, text(with, "scope"), number(with, "max_files")))
+            }
+            Measure::Todos => {
+                let mut found = Vec::new();
+                for change in changes.iter().filter(|change| !change.new.is_absent()) {
+                    let at = |tree: &Oid| store.file_at(tree, &change.path);
+                    let (before, now) = (at(base)?.unwrap_or_default(), at(commit)?);
+                    let now = now.unwrap_or_default();
+                    found.extend(todos(&change.path, &before, &now));
+                }
+                Ok(left(&found, with.get("todo_blocking") == Some(&Value::Flag(true))))
+            }
+        }
+    }
+}
+
+fn text<'w>(with: &'w BTreeMap<String, Value>, key: &str) -> Option<&'w str> {
+    match with.get(key) {
+        Some(Value::Text(text)) => Some(text),
+        _ => None,
+    }
+}
+
+fn number(with: &BTreeMap<String, Value>, key: &str) -> Option<usize> {
+    match with.get(key) {
+        Some(Value::Number(number)) => Some(usize::try_from(*number).unwrap_or(0)),
+        _ => None,
+    }
+}
+
+/// So many files are named.
+const NAMED: usize = 50;
+
+fn named(paths: &[&Path]) -> String {
+    let line = |path: &&Path| format!("  {}\n", path.display());
+    let more = paths.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!("  and {more} more\n") } else { String::new() };
+    paths.iter().take(NAMED).map(line).collect::<String>() + &more
+}
+
+fn limits(paths: &[&Path], scope: Option<&str>, files_max: Option<usize>) -> Measured {
+    if scope.is_none() && files_max.is_none() {
+        return (Check::Skipped, "nothing says how far the change may go\n".to_owned());
+    }
+    let own = Scope::parse(scope.unwrap_or(NO_LIMIT));
+    let is_in = |path: &Path| path.to_str().is_some_and(|it| For::Target(&own).take(it).is_ok());
+    let outside: Vec<&Path> = paths.iter().copied().filter(|path| !is_in(path)).collect();
+    let mut said = String::new();
+    if !outside.is_empty() {
+        let scope = scope.unwrap_or(NO_LIMIT);
+        said.push_str(&format!("outside of the scope `{scope}`:\n{}", named(&outside)));
+    }
+    if let Some(most) = files_max.filter(|most| paths.len() > *most) {
+        let count = paths.len();
+        said.push_str(&format!(
+            "{count} files are changed, and no more than {most} may be:\n{}",
+            named(paths)
+        ));
+    }
+    match said.is_empty() {
+        true => {
+            (Check::Pass, format!("{} files are changed, all within the limits\n", paths.len()))
+        }
+        false => (Check::Fail, said),
+    }
+}
+
+/// A line that says that something is still to be done.
+#[derive(Debug, PartialEq, Eq)]
+struct Todo {
+    /// Where it is, and what it says.
+    line: String,
+    /// It was not there before.
+    new: bool,
+}
+
+/// Files that are longer are nobody's to read.
+const FILE_BYTES: usize = 1 << 20;
+
+fn todos(path: &Path, before: &[u8], now: &[u8]) -> Vec<Todo> {
+    if now.len() > FILE_BYTES || now.contains(&0) {
+        return Vec::new();
+    }
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    for line in String::from_utf8_lossy(before).lines().filter(|line| is_todo(line)) {
+        *known.entry(line.trim().to_owned()).or_default() += 1;
+    }
+    let now = String::from_utf8_lossy(now);
+    let found = now.lines().enumerate().filter(|(_, line)| is_todo(line));
+    found
+        .map(|(at, line)| {
+            let left = known.get_mut(line.trim()).filter(|left| **left > 0);
+            let new = left.is_none();
+            if let Some(left) = left {
+                *left -= 1;
+            }
+            let line: String = line.trim().chars().take(200).collect();
+            Todo { line: format!("{}:{}: {line}", path.display(), at + 1), new }
+        })
+        .collect()
+}
+
+fn is_todo(line: &str) -> bool {
+    let words = line.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    words.into_iter().any(|word| matches!(word, "TODO" | "FIXME"))
+}
+
+fn left(found: &[Todo], blocking: bool) -> Measured {
+    let lines = |new: bool| -> Vec<&str> {
+        let own = found.iter().filter(|todo| todo.new == new);
+        own.map(|todo| todo.line.as_str()).take(NAMED).collect()
+    };
+    let [new, old] = [true, false].map(lines);
+    let mut said = String::new();
+    for (lines, what) in [(&new, "left to be done by this change"), (&old, "left before it")] {
+        if !lines.is_empty() {
+            said.push_str(&format!("{what}:\n  {}\n", lines.join("\n  ")));
+        }
+    }
+    match (blocking, new.is_empty()) {
+        (true, false) => (Check::Fail, said),
+        (true, true) => (Check::Pass, said),
+        (false, _) => (Check::Skipped, said),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(names: &[&'static str]) -> Vec<&'static Path> {
+        names.iter().map(|&name| Path::new(name)).collect()
+    }
+
+    #[test]
+    fn a_change_stays_within_its_scope_and_its_number_of_files() {
+        let change = paths(&["src/a.rs", "src/b.rs", "README.md"]);
+        assert_eq!(limits(&change, Some(NO_LIMIT), Some(3)).0, Check::Pass);
+        assert_eq!(limits(&change, None, None).0, Check::Skipped);
+        let (came, said) = limits(&change, Some("src"), Some(2));
+        assert_eq!(came, Check::Fail);
+        assert_eq!(
+            said,
+            "outside of the scope `src`:\n  README.md\n\
+             3 files are changed, and no more than 2 may be:\n  src/a.rs\n  src/b.rs\n  README.md\n"
+        );
+        // Whatever the scope, a session's own papers are no part of the work.
+        assert_eq!(limits(&paths(&[".harness/state.json"]), Some(NO_LIMIT), None).0, Check::Fail);
+    }
+
+    #[test]
+    fn what_a_change_leaves_to_be_done_is_told_apart_from_what_was_left_before() {
+        let path = Path::new("a.rs");
+        let before = b"// TODO: old\nfn a() {}\n";
+        let now = b"fn b() {}\n// TODO: old\n// FIXME soon\nlet todo = TODOS;\n";
+        let found = todos(path, before, now);
+        let told: Vec<_> = found.iter().map(|todo| (todo.line.as_str(), todo.new)).collect();
+        assert_eq!(told, [("a.rs:2: // TODO: old", false), ("a.rs:3: // FIXME soon", true)]);
+        assert_eq!(left(&found, true).0, Check::Fail);
+        let (came, said) = left(&found, false);
+        assert_eq!(came, Check::Skipped);
+        assert!(
+            said.contains("by this change:\n  a.rs:3") && said.contains("before it:\n  a.rs:2")
+        );
+        assert_eq!(left(&todos(path, before, before), true).0, Check::Pass);
+        assert_eq!(todos(path, b"", b"\0 TODO"), []);
+    }
+}
