@@ -67,6 +67,12 @@ impl Exhibits<'_> {
         ))
     }
 
+    /// All that was said at a stage the last time.
+    pub fn said(&self, stage: &str, at: &Situation) -> Option<String> {
+        let attempts = self.books.attempts(unit(at), task(at), stage);
+        self.text(&attempts.last()?.said)
+    }
+
     /// What became of each attempt at this stage.
     fn attempts(&self, at: &Situation) -> Option<String> {
         let mut text = String::new();

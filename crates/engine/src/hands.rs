@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use windlass_core::run::{Effect, EffectId, EffectKind, Run};
-use windlass_core::workflow::{Errand, RunOutcome};
+use windlass_core::workflow::{Errand, Kind, RunOutcome, StageIx};
 use windlass_journal::Journal;
 use windlass_repo::Oid;
 
 use crate::books::Books;
+use crate::clerk::Situation;
 use crate::commit_note::evidence;
 use crate::effect::{Job, perform, situation};
 use crate::gate::Reception;
@@ -44,6 +45,12 @@ impl<'j> Workers<'j> {
         let lands = matches!(effect.kind, EffectKind::Errand(Errand::Land { .. }));
         Job {
             id,
+            patch: match &effect.kind {
+                EffectKind::Errand(Errand::Save { from: Some(from), .. }) => {
+                    self.said_at(*from, run, &situation(&effect, title.clone(), false), books)
+                }
+                _ => None,
+            },
             turned: books
                 .turned(id)
                 .and_then(|(came, tip)| Some((came.to_owned(), oid(Some(tip))?))),
@@ -60,6 +67,15 @@ impl<'j> Workers<'j> {
             behind: unit.is_none() && effect.subject.is_none() && books.is_behind(),
             cancelled: run.outcome() == Some(RunOutcome::Cancelled),
             effect,
+        }
+    }
+
+    /// What was said at a stage: by its role the last time, or what its reader has read.
+    fn said_at(&self, stage: StageIx, run: &Run, at: &Situation, books: &Books) -> Option<String> {
+        let stage = run.workflow().stage(stage);
+        match &stage.kind {
+            Kind::Errand(Errand::Read { name }) => self.shop.clerk.artifact(name, at),
+            _ => self.reception().exhibits(books).said(&stage.name, at),
         }
     }
 

@@ -4,7 +4,7 @@
 //! stand beside the chain, each on the head of its time: every turn of an agent that changed files
 //! has one. All of them are in the result store, under refs of the unit.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::{
     error::RepoError,
@@ -60,7 +60,12 @@ pub struct Rewound {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Patched {
     /// All of it was applied.
-    Applied(Subject),
+    Applied {
+        /// What there is now.
+        subject: Subject,
+        /// The commit that holds it.
+        commit: Oid,
+    },
     /// Nothing of it was applied.
     Rejected {
         /// Why.
@@ -169,8 +174,14 @@ impl Store {
         self.head_of(&self.open_lane(lane)?)
     }
 
-    /// Applies a patch to a lane, whole or not at all.
-    pub fn apply_patch(&self, lane: &Lane, patch: &[u8], when: When) -> Result<Patched, RepoError> {
+    /// Applies a patch to a lane, whole or not at all; `refuses` says why it may not change a file, if it may not.
+    pub fn apply_patch(
+        &self,
+        lane: &Lane,
+        patch: &[u8],
+        when: When,
+        refuses: &dyn Fn(&Path) -> Option<String>,
+    ) -> Result<Patched, RepoError> {
         let mut opened = self.open_lane(lane)?;
         self.set_aside(&mut opened, "before a patch", when)?;
         let before = opened.record.subject.tree.clone();
@@ -180,6 +191,10 @@ impl Store {
             Err(why) => return Ok(rejected(&why)),
         };
         let touched = self.changes(&before, &tree)?;
+        // What it changes is known now, whatever its own lines say.
+        if let Some(why) = touched.iter().find_map(|change| refuses(&change.path)) {
+            return Ok(rejected(&why));
+        }
         let extra = touched.iter().find(|change| self.settings.extras.contains(&change.path));
         if let Some(change) = extra {
             let path = change.path.display();
@@ -200,13 +215,13 @@ impl Store {
         let pending = Pending {
             base: opened.record.base.clone(),
             head,
-            commit,
+            commit: commit.clone(),
             subject: subject.clone(),
             clean: Clean::Nothing,
             fresh: false,
         };
         self.turn_into(&mut opened, pending)?;
-        Ok(Patched::Applied(subject))
+        Ok(Patched::Applied { subject, commit })
     }
 
     /// The tree that a patch makes of another one, or why it does not apply.

@@ -11,6 +11,7 @@ mod kept;
 mod land;
 mod measure;
 mod meter;
+mod patch;
 mod read;
 mod save;
 mod tell;
@@ -46,6 +47,8 @@ pub struct Job {
     pub attempt: u32,
     /// What was said before, what checks printed, and the like, by name.
     pub artifacts: Vec<(String, String)>,
+    /// For a patch: what was said by whoever made it.
+    pub patch: Option<String>,
     /// For a landing that was turned away before: what it came to, and the tip that its work is being rebuilt on.
     pub turned: Option<(String, Oid)>,
     /// For a landing: why it may land, for whoever reads the history.

@@ -1,9 +1,13 @@
 //! Saves: a checkpoint commit in the lane, edits undone, a change handed over without a commit.
 
-use windlass_core::workflow::Save;
-use windlass_repo::Person;
+use std::path::Path;
 
-use super::{Job, subject};
+use windlass_core::path::{For, NO_LIMIT, Scope};
+use windlass_core::value::Value;
+use windlass_core::workflow::Save;
+use windlass_repo::{Applied, Oid, Patched, Person};
+
+use super::{Job, patch, subject};
 use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
 use crate::shop::{Shop, when};
@@ -36,17 +40,61 @@ pub(super) fn save(
             done.report.subject = Some(subject(&back.subject));
             Ok(done)
         }
-        Save::Patch | Save::Apply => {
-            // The patch's text comes from an artifact of the stage it names; that reader comes with its workflow.
-            let mut done = job.done("refused", Paper::default());
-            done.paper.notes.push(Note::Told {
-                effect: job.id,
-                name: "save".to_owned(),
-                text: "patches are not applied yet".to_owned(),
+        Save::Patch => {
+            let Some(patch) = job.patch.as_deref().and_then(patch::found_in) else {
+                return Ok(told(job, "nothing", "there is no patch in it".to_owned()));
+            };
+            let scope = Scope::parse(match job.effect.with.get("scope") {
+                Some(Value::Text(scope)) => scope,
+                _ => NO_LIMIT,
             });
-            Ok(done)
+            // How far it came before is not known: it goes on from what is on record.
+            if let Some(held) = job.held.as_ref().filter(|_| job.again) {
+                shop.store.rewind(&lane, held, at)?;
+            }
+            let refuses = |path: &Path| refused(path, &scope);
+            Ok(match shop.store.apply_patch(&lane, patch.as_bytes(), at, &refuses)? {
+                Patched::Applied { subject: made, commit } => {
+                    let mut done = job.done("saved", saved(job, commit.to_string()));
+                    done.report.subject = Some(subject(&made));
+                    done
+                }
+                Patched::Rejected { why } => told(job, "refused", why),
+            })
         }
+        Save::Apply => give(shop, job, base),
     }
+}
+
+/// Why a patch may not change a file, if it may not.
+fn refused(path: &Path, scope: &Scope) -> Option<String> {
+    let shown = path.display();
+    let Some(text) = path.to_str() else { return Some(format!("{shown}: it is no text")) };
+    let why = For::Target(scope).take(text).err()?;
+    Some(format!("{shown}: {why}"))
+}
+
+/// Gives the work to the person's checkout, without a commit.
+fn give(shop: &Shop, job: &Job, base: &Oid) -> Result<Done, Trouble> {
+    let checked = job.effect.subject.as_ref().and_then(|it| Oid::parse(&it.tree).ok());
+    let Some(tree) = checked.or_else(|| job.held.clone()) else {
+        return Ok(told(job, "nothing", "nothing was done".to_owned()));
+    };
+    if shop.store.changes(base, &tree)?.is_empty() {
+        return Ok(told(job, "nothing", "nothing was changed".to_owned()));
+    }
+    Ok(match shop.store.apply_to_checkout(base, &tree)? {
+        Applied::Applied { .. } => job.done("saved", Paper::default()),
+        Applied::Refused { why } => {
+            told(job, "refused", format!("your checkout is as it was: {why}"))
+        }
+    })
+}
+
+/// A word, and what a person should know about it.
+fn told(job: &Job, word: &str, text: String) -> Done {
+    let name = "save".to_owned();
+    job.done(word, Paper::of(Note::Told { effect: job.id, name, text }))
 }
 
 fn saved(job: &Job, commit: String) -> Paper {

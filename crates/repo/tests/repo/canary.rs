@@ -300,8 +300,8 @@ fn life_of_a_lane(scratch: &Scratch, store: &Store, canaries: &Canaries) {
     store.checkpoint(&lane, "x", &person(), WHEN).expect("it worked");
     store.rewind(&lane, &lane.base, WHEN).expect("it worked");
     canaries.settle_in(&lane.work.join(".git"), "lane");
-    let patched = store.apply_patch(&lane, &patch, WHEN).expect("it worked");
-    assert!(matches!(patched, Patched::Applied(_)), "{patched:?}");
+    let patched = store.apply_patch(&lane, &patch, WHEN, &|_| None).expect("it worked");
+    assert!(matches!(patched, Patched::Applied { .. }), "{patched:?}");
     store.ensure_lane(1, &lane.base, "run", "u1", WHEN).expect("it worked");
     canaries.settle_in(&lane.work.join(".git"), "lane");
     store.checkout(1, &snapshot.commit).expect("it worked");

@@ -357,8 +357,8 @@ mod slow {
         let (_scratch, store, lane) = with_edit("readme.md", "mine\n");
         let began = store.snapshot(&lane, "began", WHEN).unwrap();
         let patch = b"--- a/readme.md\n+++ b/readme.md\n@@ -1 +1 @@\n-mine\n+patched\n";
-        let patched = store.apply_patch(&lane, patch, WHEN).unwrap();
-        assert!(matches!(patched, Patched::Applied(_)));
+        let patched = store.apply_patch(&lane, patch, WHEN, &|_| None).unwrap();
+        assert!(matches!(patched, Patched::Applied { .. }));
         let rewound = store.rewind(&lane, &began.commit, WHEN).unwrap();
         assert_eq!(rewound.subject, began.subject);
     }

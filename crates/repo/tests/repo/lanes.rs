@@ -188,7 +188,7 @@ fn extra_files_are_copied_and_never_enter_a_commit() {
     // An extra that changed is no reason to call the lane dirty.
     assert!(!store.looked_at(1).unwrap().unwrap().dirty);
     let patch = "diff --git a/.env b/.env\nnew file mode 100644\n--- /dev/null\n+++ b/.env\n@@ -0,0 +1 @@\n+X=1\n";
-    let patched = store.apply_patch(&lane, patch.as_bytes(), WHEN).unwrap();
+    let patched = store.apply_patch(&lane, patch.as_bytes(), WHEN, &|_| None).unwrap();
     assert!(matches!(patched, windlass_repo::Patched::Rejected { .. }), "{patched:?}");
     store.rewind(&lane, &lane.base, WHEN).unwrap();
     assert_eq!(read(&lane.work, ".env"), "SECRET=1\n");

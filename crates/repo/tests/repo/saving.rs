@@ -101,7 +101,9 @@ fn a_patch_is_applied_whole_or_not_at_all() {
 
     let lane = edited(&store, 2, "u2", "other", "edited before\n");
     write(&lane.work, "target/build", "ignored\n");
-    let Patched::Applied(subject) = store.apply_patch(&lane, &patch, WHEN).unwrap() else {
+    let Patched::Applied { subject, .. } =
+        store.apply_patch(&lane, &patch, WHEN, &|_| None).unwrap()
+    else {
         panic!("it applies");
     };
     assert_eq!(read(&lane.work, "readme.md"), "patched\n");
@@ -125,7 +127,7 @@ fn a_patch_is_applied_whole_or_not_at_all() {
         ("into .git", into_git.as_bytes()),
         ("absolute", absolute.as_bytes()),
     ] {
-        let patched = store.apply_patch(&lane, patch, WHEN).unwrap();
+        let patched = store.apply_patch(&lane, patch, WHEN, &|_| None).unwrap();
         assert!(matches!(patched, Patched::Rejected { .. }), "{name}: {patched:?}");
         assert_eq!(store.snapshot(&lane, "y", WHEN).unwrap().subject, before, "{name}");
     }

@@ -54,7 +54,7 @@ impl Stage {
 /// Keys that only some kinds have.
 const PARTICULAR: [(&str, &[&str]); 14] = [
     ("edits", &["role", "save"]),
-    ("with", &["role", "panel", "tell", "read", "checks"]),
+    ("with", &["role", "panel", "tell", "read", "checks", "save"]),
     ("sees", &["role", "panel", "gate"]),
     ("agents", &["role"]),
     ("expect", &["checks"]),
