@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use windlass_core::run::EffectId;
 
-use crate::entry::{Answered, Check, Invocation, Note};
+use crate::entry::{Answered, Check, Invocation, Member, Note};
 
 /// What the notes of a run add up to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,6 +84,9 @@ pub struct Attempt {
     /// It had to stop because its provider served it no more.
     #[serde(default)]
     pub unfinished: bool,
+    /// In a panel: which of its members it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub panel: Option<Member>,
 }
 
 /// The last run of a check.
@@ -197,6 +200,7 @@ impl Books {
             remarks: remarks.clone(),
             said: answered.said().to_owned(),
             unfinished: answered.limited_until.is_some(),
+            panel: asked.panel,
         };
         let spot = (asked.unit.clone(), asked.task.clone(), asked.stage.clone());
         self.attempts.entry(spot).or_default().push(attempt);
@@ -306,6 +310,7 @@ mod tests {
             stage: "review".into(),
             role: "reviewer".into(),
             agent: "somebody".into(),
+            panel: None,
             attempt: 1,
             prompt: "p".into(),
         }

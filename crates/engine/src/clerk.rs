@@ -10,7 +10,7 @@ use windlass_core::run::{Item, Run, Stamp};
 use windlass_core::value::Value;
 use windlass_sources::{Reading, SourceError};
 
-use crate::entry::Entry;
+use crate::entry::{Entry, Member};
 use crate::message::Trouble;
 
 /// What an effect is about.
@@ -24,6 +24,8 @@ pub struct Situation {
     pub child: Option<Arc<Item>>,
     /// Values passed along.
     pub with: BTreeMap<String, Value>,
+    /// In a panel: how far that is, and which of its members this is about.
+    pub panel: Option<Member>,
     /// When the effect was first wanted.
     pub since: Stamp,
     /// It was under way before: what it would do may be done already.

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use windlass_agents::ModelUse;
-use windlass_core::run::{EffectId, GateId, Recorded, Stamp};
+use windlass_core::run::{EffectId, GateId, PanelPhase, Recorded, Stamp};
 
 /// An entry of the journal.
 #[derive(Clone, Debug, PartialEq)]
@@ -202,11 +202,17 @@ pub struct Invocation {
     pub role: String,
     /// The agent.
     pub agent: String,
+    /// In a panel: how far that is, and which of its members this is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub panel: Option<Member>,
     /// The how-manieth attempt at this stage it is, from 1.
     pub attempt: u32,
     /// The prompt.
     pub prompt: String,
 }
+
+/// A member of a panel, by how far that is and by its number.
+pub type Member = (PanelPhase, u16);
 
 /// What an agent answered, or that it failed to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,9 +4,9 @@
 use windlass_journal::Journal;
 use windlass_repo::{Oid, Store};
 
-use crate::books::Books;
+use crate::books::{Attempt, Books};
 use crate::clerk::{Clerk, Situation};
-use crate::entry::Check;
+use crate::entry::{Check, Member};
 
 /// So much of what was said or printed is shown, from its end.
 const OUTPUT_BYTES: usize = 16 * 1024;
@@ -56,8 +56,7 @@ impl Exhibits<'_> {
     /// What somebody has begun here who had to stop because their provider served them no more: whoever is asked now goes
     /// on with it.
     pub fn begun(&self, at: &Situation) -> Option<String> {
-        let attempts = self.books.attempts(unit(at), task(at), &at.stage);
-        let last = attempts.last().filter(|last| last.unfinished)?;
+        let last = self.own(at).last().filter(|last| last.unfinished)?;
         let said = end(&self.text(&last.said).unwrap_or_default());
         let said = if said.is_empty() { "Nothing.".to_owned() } else { said };
         Some(format!(
@@ -67,18 +66,34 @@ impl Exhibits<'_> {
         ))
     }
 
+    /// The last answer of a member of the panel that something is about.
+    pub fn member(&self, at: &Situation, member: Member) -> Option<&Attempt> {
+        let all = self.books.attempts(unit(at), task(at), &at.stage);
+        all.iter().rev().find(|attempt| attempt.panel == Some(member))
+    }
+
+    /// What somebody said, or the end of it.
+    pub fn text_of(&self, attempt: &Attempt) -> String {
+        end(&self.text(&attempt.said).unwrap_or_default())
+    }
+
     /// All that was said at a stage the last time.
     pub fn said(&self, stage: &str, at: &Situation) -> Option<String> {
         let attempts = self.books.attempts(unit(at), task(at), stage);
         self.text(&attempts.last()?.said)
     }
 
+    /// The attempts at a stage; of a panel's member, its own.
+    fn own(&self, at: &Situation) -> impl Iterator<Item = &Attempt> {
+        let all = self.books.attempts(unit(at), task(at), &at.stage).iter();
+        let member = at.panel;
+        all.filter(move |attempt| attempt.panel == member)
+    }
+
     /// What became of each attempt at this stage.
     fn attempts(&self, at: &Situation) -> Option<String> {
         let mut text = String::new();
-        for (number, attempt) in
-            self.books.attempts(unit(at), task(at), &at.stage).iter().enumerate()
-        {
+        for (number, attempt) in self.own(at).enumerate() {
             text.push_str(&format!("Attempt {}: {}\n", number + 1, attempt.came));
             for remark in &attempt.remarks {
                 text.push_str(&format!("- {remark}\n"));

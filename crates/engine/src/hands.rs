@@ -4,15 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use windlass_core::run::{Effect, EffectId, EffectKind, Run};
+use windlass_core::run::{Effect, EffectId, EffectKind, PanelPhase, Run};
 use windlass_core::workflow::{Errand, Kind, RunOutcome, StageIx};
 use windlass_journal::Journal;
 use windlass_repo::Oid;
 
-use crate::books::Books;
+use crate::books::{Attempt, Books};
 use crate::clerk::Situation;
 use crate::commit_note::evidence;
-use crate::effect::{Job, perform, situation};
+use crate::effect::{Job, member, perform, situation};
+use crate::entry::Member;
+use crate::exhibit::Exhibits;
 use crate::gate::Reception;
 use crate::message::{Hands, Message, Trouble};
 use crate::shop::{Brake, Shop};
@@ -37,8 +39,15 @@ impl<'j> Workers<'j> {
         let oid = |text: Option<&str>| text.and_then(|text| Oid::parse(text).ok());
         let title = unit.and_then(|unit| run.unit_named(unit)).map(|unit| unit.title);
         let task = effect.child.as_ref().map(|child| &*child.id);
-        let attempt = books.attempts(unit, task, &effect.name).len() + 1;
+        let own = member(&effect.kind);
+        let tried = books.attempts(unit, task, &effect.name).iter().filter(|it| it.panel == own);
+        let attempt = tried.count() + 1;
         let artifacts = match &effect.kind {
+            EffectKind::Invoke { panel: Some((phase, number)), .. }
+                if *phase != PanelPhase::Propose =>
+            {
+                self.round_table((*phase, *number), &effect, title.clone(), run, books)
+            }
             EffectKind::Invoke { role, .. } => self.artifacts(role, &effect, title.clone(), books),
             _ => Vec::new(),
         };
@@ -68,6 +77,60 @@ impl<'j> Workers<'j> {
             cancelled: run.outcome() == Some(RunOutcome::Cancelled),
             effect,
         }
+    }
+
+    /// What somebody gets to see of a panel: who criticises, what the others have proposed; who makes one of it all,
+    /// everything. Nothing that the stage shows besides: what of that matters, they have made use of.
+    fn round_table(
+        &self,
+        (phase, number): Member,
+        effect: &Effect,
+        title: Option<Arc<str>>,
+        run: &Run,
+        books: &Books,
+    ) -> Vec<(String, String)> {
+        let Kind::Panel { roles, .. } = &run.workflow().stage(effect.stage).kind else {
+            return Vec::new();
+        };
+        let at = situation(effect, title, false);
+        let exhibits = self.reception().exhibits(books);
+        let before = exhibits.begun(&at).map(|text| ("what was done before".to_owned(), text));
+        let shown = |of: PanelPhase, word: &str| {
+            let others = roles
+                .iter()
+                .zip(0_u16..)
+                .filter(|(_, other)| phase == PanelPhase::Synthesise || *other != number);
+            let made = others.filter_map(|(role, other)| {
+                let attempt = exhibits.member(&at, (of, other))?;
+                Some((format!("{word} of {role}"), self.made(attempt, (of, other), &at, &exhibits)))
+            });
+            made.collect::<Vec<_>>()
+        };
+        let proposals = shown(PanelPhase::Propose, "proposal");
+        let critiques = match phase {
+            PanelPhase::Synthesise => shown(PanelPhase::Critique, "critique"),
+            PanelPhase::Propose | PanelPhase::Critique => Vec::new(),
+        };
+        before.into_iter().chain(proposals).chain(critiques).collect()
+    }
+
+    /// What a member of a panel has made: the files that its role promises, or else what it said.
+    fn made(
+        &self,
+        attempt: &Attempt,
+        member: Member,
+        at: &Situation,
+        exhibits: &Exhibits<'_>,
+    ) -> String {
+        let papers = self.shop.clerk.papers();
+        let at = Situation { panel: Some(member), ..at.clone() };
+        let role = self.shop.setup.role(&attempt.role);
+        let promised = role.writes.iter().filter_map(|name| {
+            let bytes = papers.get(&self.shop.clerk.path(name, &at)?)?;
+            Some(String::from_utf8_lossy(bytes).into_owned())
+        });
+        let files = promised.collect::<Vec<_>>().join("\n");
+        if files.is_empty() { exhibits.text_of(attempt) } else { files }
     }
 
     /// What was said at a stage: by its role the last time, or what its reader has read.

@@ -49,7 +49,9 @@ pub struct Shop {
     desks_in_use: Arc<Mutex<BTreeSet<u32>>>,
     /// One who changes a lane has it alone; those who only look may look together. Who comes after one that was
     /// stopped waits until that one is really gone.
-    turns: Mutex<BTreeMap<Option<LaneIx>, Arc<RwLock<()>>>>,
+    turns: Mutex<BTreeMap<Seat, Arc<RwLock<()>>>>,
+    /// Where units began that had begun nowhere when this process came.
+    pub begun: Mutex<BTreeMap<Option<String>, Oid>>,
 }
 
 /// What a shop is opened with.
@@ -70,10 +72,22 @@ pub struct Tools {
     pub dir: PathBuf,
 }
 
-/// Which lane of the pool each lane of the run is. The run's own lane has no number.
+/// A place to work at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Seat {
+    /// The lane; the run's own has no number.
+    pub lane: Option<LaneIx>,
+    /// Nought for the lane itself, and more for who looks at the same from beside it.
+    pub number: u16,
+}
+
+/// What stands between a unit and the number of a seat, where lanes are filed.
+const BESIDE: &str = " · seat ";
+
+/// Which lane of the pool each seat of the run is.
 #[derive(Debug, Default)]
 struct LaneTable {
-    owned: BTreeMap<Option<LaneIx>, u32>,
+    owned: BTreeMap<Seat, u32>,
     free: Vec<u32>,
     next: u32,
 }
@@ -87,13 +101,17 @@ impl LaneTable {
             match lane.lane {
                 Some(Lane { run: owner, unit, .. }) if owner == run.id() => {
                     // A unit that is over has no lane any more; what is in its old one is kept when another takes it.
-                    let of_unit = || {
-                        let unit = run.unit_named(&unit)?;
+                    let of_unit = |unit: &str| {
+                        let unit = run.unit_named(unit)?;
                         let over = matches!(unit.status, UnitStatus::Settled(_));
                         unit.lane.filter(|_| !over).map(Some)
                     };
-                    let own = if unit == RUN_ITSELF { Some(None) } else { of_unit() };
-                    match own {
+                    let beside = unit.rsplit_once(BESIDE);
+                    let beside =
+                        beside.and_then(|(unit, number)| Some((unit, number.parse().ok()?)));
+                    let (unit, number) = beside.unwrap_or((unit.as_str(), 0));
+                    let lane_of = if unit == RUN_ITSELF { Some(None) } else { of_unit(unit) };
+                    match lane_of.map(|lane| Seat { lane, number }) {
                         Some(own) => {
                             table.owned.insert(own, lane.number);
                         }
@@ -107,15 +125,15 @@ impl LaneTable {
         Ok(table)
     }
 
-    fn number(&mut self, lane: Option<LaneIx>) -> u32 {
-        if let Some(number) = self.owned.get(&lane) {
+    fn number(&mut self, seat: Seat) -> u32 {
+        if let Some(number) = self.owned.get(&seat) {
             return *number;
         }
         let number = self.free.pop().unwrap_or_else(|| {
             self.next += 1;
             self.next - 1
         });
-        self.owned.insert(lane, number);
+        self.owned.insert(seat, number);
         number
     }
 }
@@ -214,6 +232,7 @@ impl Shop {
             quarters: Mutex::default(),
             desks_in_use: Arc::default(),
             turns: Mutex::default(),
+            begun: Mutex::default(),
         })
     }
 
@@ -225,13 +244,33 @@ impl Shop {
         base: &Oid,
         when: When,
     ) -> Result<Lane, Trouble> {
-        let number = lock(&self.lanes).number(lane);
-        Ok(self.store.ensure_lane(number, base, &self.run, unit.unwrap_or(RUN_ITSELF), when)?)
+        self.seat(Seat { lane, number: 0 }, unit, base, when)
+    }
+
+    /// A place to work at, as it was left, or made.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made.
+    pub fn seat(
+        &self,
+        seat: Seat,
+        unit: Option<&str>,
+        base: &Oid,
+        when: When,
+    ) -> Result<Lane, Trouble> {
+        let number = lock(&self.lanes).number(seat);
+        let unit = unit.unwrap_or(RUN_ITSELF);
+        let filed = match seat.number {
+            0 => unit.to_owned(),
+            beside => format!("{unit}{BESIDE}{beside}"),
+        };
+        Ok(self.store.ensure_lane(number, base, &self.run, &filed, when)?)
     }
 
     /// Whose turn it is in a lane.
-    pub fn turn(&self, lane: Option<LaneIx>) -> Arc<RwLock<()>> {
-        lock(&self.turns).entry(lane).or_default().clone()
+    pub fn turn(&self, seat: Seat) -> Arc<RwLock<()>> {
+        lock(&self.turns).entry(seat).or_default().clone()
     }
 
     /// Gives every lane of the run back to the pool, and lets go of what its effects kept: for a run that is over.

@@ -669,6 +669,7 @@ mod tests {
                 stage: stage::FINAL_FIX.to_owned(),
                 role: "worker".to_owned(),
                 agent: "somebody".to_owned(),
+                panel: None,
                 attempt: 1,
                 prompt: "prompt".to_owned(),
             };

@@ -13,7 +13,7 @@ use windlass_repo::{Lane, Snapshot};
 use super::heard::{HeardOf, Printed};
 use super::kept::{self, Kept, Steps};
 use super::meter::{self, Cut, Follower, Meter};
-use super::{Job, Outcome, barred, marked, subject};
+use super::{Job, Outcome, barred, marked, member, subject};
 use crate::accounts::Place;
 use crate::clerk::Said;
 use crate::clock::wall_ms;
@@ -44,7 +44,12 @@ pub(super) fn invoke(
         )));
     };
     let Some(base) = &job.base else { return Err(Trouble::defect("an agent without a base")) };
-    let lane = shop.lane(job.effect.lane, job.unit(), base, when(job.effect.since))?;
+    let at = when(job.effect.since);
+    let lane = shop.seat(job.seat(), job.unit(), base, at)?;
+    if job.seat().number > 0 && !job.again {
+        // What the unit's own lane holds by now.
+        shop.store.rewind(&lane, job.held.as_ref().unwrap_or(base), at)?;
+    }
     let reporter = shop.setup.reporter(role);
     let promised = played.writes.iter();
     let writes = promised
@@ -219,6 +224,7 @@ impl<'a> Visit<'a> {
             stage: self.job.effect.name.to_string(),
             role: self.role.to_owned(),
             agent: agent.to_owned(),
+            panel: member(&self.job.effect.kind),
             attempt: self.job.attempt,
             prompt,
         }
@@ -508,7 +514,8 @@ impl<'a> Visit<'a> {
             models: kept.models,
             handed_to,
             remarks,
-            commit: Some(snapshot.commit.to_string()),
+            // What is at another place than the unit's lane is nothing that the unit holds.
+            commit: (self.job.seat().number == 0).then(|| snapshot.commit.to_string()),
             files,
         }));
         paper.notes.push(note);

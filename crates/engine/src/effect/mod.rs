@@ -26,9 +26,9 @@ use windlass_process::{Ending, Finished};
 use windlass_repo::Oid;
 
 use crate::clerk::Situation;
-use crate::entry::Note;
+use crate::entry::{Member, Note};
 use crate::message::{Done, Paper, Trouble};
-use crate::shop::{Brake, Shop, Stopped, lock, when};
+use crate::shop::{Brake, Seat, Shop, Stopped, lock, when};
 
 /// An effect to be done, with what the run and its books know about it.
 #[derive(Clone, Debug)]
@@ -84,9 +84,11 @@ pub type Outcome = Result<Result<Done, Stopped>, Trouble>;
 /// Does it.
 pub fn perform(shop: &Shop, mut job: Job, brake: &Brake) -> Outcome {
     let lane = InLane::of(&job.effect.kind);
-    let turn = shop.turn(job.effect.lane);
+    let seat = job.seat();
+    let turn = shop.turn(seat);
     if lane != InLane::Not && job.behind && !brake.is_pulled() {
-        let _alone = turn.write();
+        let own = shop.turn(Seat { number: 0, ..seat });
+        let _alone = own.write();
         match caught_up(shop, &job)? {
             Ok(base) => {
                 job.held = Some(base.clone());
@@ -157,9 +159,17 @@ impl InLane {
 
 /// A unit begins where the target branch is by then, and that is written down before anything is built on it.
 fn based(shop: &Shop, job: &Job) -> Result<Result<Oid, Stopped>, Trouble> {
+    // Of a panel several come here at once, and all begin at the same place.
+    let mut begun = lock(&shop.begun);
+    if let Some(base) = begun.get(&job.unit_owned()) {
+        return Ok(Ok(base.clone()));
+    }
     let tip = shop.store.beginning(&shop.run, &shop.setup.target)?;
     let note = Note::Based { unit: job.unit_owned(), base: tip.to_string() };
-    Ok(shop.write_down(Paper::of(note)).map(|()| tip))
+    Ok(shop.write_down(Paper::of(note)).map(|()| {
+        begun.insert(job.unit_owned(), tip.clone());
+        tip
+    }))
 }
 
 /// The run's own lane goes to where the branch is by now, with everything that has landed. It holds nothing of its own.
@@ -183,6 +193,12 @@ fn caught_up(shop: &Shop, job: &Job) -> Result<Result<Oid, Stopped>, Trouble> {
 }
 
 impl Job {
+    /// Where it works: each member of a panel has a place of its own, so that nobody sees what others are about to say.
+    fn seat(&self) -> Seat {
+        let number = member(&self.effect.kind).map_or(0, |(_, number)| number);
+        Seat { lane: self.effect.lane, number }
+    }
+
     fn unit(&self) -> Option<&str> {
         self.effect.unit.as_deref()
     }
@@ -251,8 +267,17 @@ pub(crate) fn situation(effect: &Effect, title: Option<Arc<str>>, again: bool) -
         unit: unit.map(|id| (id.to_string(), title.unwrap_or_else(|| id.clone()).to_string())),
         child: effect.child.clone(),
         with: effect.with.clone(),
+        panel: member(&effect.kind),
         since: effect.since,
         again,
+    }
+}
+
+/// Which member of a panel an effect is, if of any.
+pub(crate) fn member(kind: &EffectKind) -> Option<Member> {
+    match kind {
+        EffectKind::Invoke { panel, .. } => *panel,
+        EffectKind::Errand(_) => None,
     }
 }
 

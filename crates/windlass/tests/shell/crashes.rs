@@ -1,5 +1,6 @@
 //! Killed at any instant, a run goes on: nothing lost, nothing landed twice, nobody left behind.
 
+use std::cell::Cell;
 use std::fs;
 use std::process::Command;
 
@@ -75,41 +76,48 @@ fn an_interrupted_run_says_so_and_goes_on() {
     assert!(known, "whose a line is, is known after a resume, too: {said}");
 }
 
+/// Kills a run after every few of its entries, resumes it, and looks at what became of it.
+pub fn killed(make: impl Fn() -> Scratch, step: usize, looks: impl Fn(&Scratch, usize)) {
+    let whole = make();
+    let mut run = whole.follow(&mut whole.start());
+    let entries = Cell::new(0);
+    run.until("its end", |entry| {
+        entries.set(entries.get() + 1);
+        entry["event"] == "ended"
+    });
+    assert_eq!(run.code(), Some(0));
+    looks(&whole, 0);
+    for at in (1..entries.get()).step_by(step) {
+        let scratch = make();
+        let mut run = scratch.follow(&mut scratch.start());
+        let seen = Cell::new(0);
+        run.until("that entry", |_| {
+            seen.set(seen.get() + 1);
+            seen.get() == at
+        });
+        run.child.kill().unwrap();
+        run.child.wait().unwrap();
+        let (code, said) = ended(scratch.windlass(&["resume"]).output().unwrap());
+        assert!(code == Some(0) || said.contains("no run is open"), "after entry {at}: {said}");
+        looks(&scratch, at);
+    }
+}
+
 mod slow {
     use super::*;
 
     #[test]
     fn killed_after_any_entry_a_run_comes_to_the_same() {
-        let whole = Scratch::new();
-        let mut run = whole.follow(&mut whole.start());
-        let mut entries = 0_usize;
-        let last = std::cell::Cell::new(0_usize);
-        run.until("its end", |entry| {
-            last.set(last.get() + 1);
-            entry["event"] == "ended"
-        });
-        entries += last.get();
-        assert_eq!(run.code(), Some(0));
-        let tree = whole.git(&["rev-parse", "main^{tree}"]);
-        // Every few entries, a run is killed there and resumed.
-        for at in (1..entries).step_by(9) {
-            let scratch = Scratch::new();
-            let mut run = scratch.follow(&mut scratch.start());
-            let seen = std::cell::Cell::new(0_usize);
-            run.until("that entry", |_| {
-                seen.set(seen.get() + 1);
-                seen.get() == at
-            });
-            run.child.kill().unwrap();
-            run.child.wait().unwrap();
-            let (code, said) = ended(scratch.windlass(&["resume"]).output().unwrap());
-            // It may have ended just before it was killed.
-            assert!(code == Some(0) || said.contains("no run is open"), "after entry {at}: {said}");
-            assert_eq!(scratch.git(&["rev-parse", "main^{tree}"]), tree, "after entry {at}");
+        let whole = Cell::new(None);
+        killed(Scratch::new, 9, |scratch, at| {
+            let tree = scratch.git(&["rev-parse", "main^{tree}"]);
+            let first = whole.take().unwrap_or_else(|| tree.clone());
+            assert_eq!(tree, first, "after entry {at}");
+            whole.set(Some(first));
             let merges = scratch.git(&["rev-list", "--merges", "--count", "main"]);
             assert_eq!(merges, "2", "each lands once, after entry {at}");
             assert_eq!(scratch.git(&["status", "--porcelain"]), "", "after entry {at}");
             assert_eq!(scratch.processes(), [""; 0], "after entry {at}");
-        }
+        });
     }
 }

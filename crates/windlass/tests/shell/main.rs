@@ -14,6 +14,7 @@ mod crashes;
 mod doctor;
 mod lanes;
 mod limits;
+mod panels;
 mod patches;
 mod pilot;
 mod runs;

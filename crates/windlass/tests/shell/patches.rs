@@ -124,37 +124,8 @@ fn work_is_not_given_to_whom_it_would_take_something_from() {
 }
 
 mod slow {
-    use std::cell::Cell;
-
     use super::*;
-    use crate::scratch::ended;
-
-    /// Kills a run after every few of its entries, resumes it, and looks at what became of it.
-    fn killed(make: impl Fn() -> Scratch, step: usize, looks: impl Fn(&Scratch, usize)) {
-        let whole = make();
-        let mut run = whole.follow(&mut whole.start());
-        let entries = Cell::new(0);
-        run.until("its end", |entry| {
-            entries.set(entries.get() + 1);
-            entry["event"] == "ended"
-        });
-        assert_eq!(run.code(), Some(0));
-        looks(&whole, 0);
-        for at in (1..entries.get()).step_by(step) {
-            let scratch = make();
-            let mut run = scratch.follow(&mut scratch.start());
-            let seen = Cell::new(0);
-            run.until("that entry", |_| {
-                seen.set(seen.get() + 1);
-                seen.get() == at
-            });
-            run.child.kill().unwrap();
-            run.child.wait().unwrap();
-            let (code, said) = ended(scratch.windlass(&["resume"]).output().unwrap());
-            assert!(code == Some(0) || said.contains("no run is open"), "after entry {at}: {said}");
-            looks(&scratch, at);
-        }
-    }
+    use crate::crashes::killed;
 
     #[test]
     fn killed_after_any_entry_a_patch_is_applied_once() {
