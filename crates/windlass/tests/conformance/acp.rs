@@ -61,18 +61,6 @@ fn opencode_is_refused_what_its_role_may_not_use() {
 }
 
 #[test]
-fn gemini_says_why_its_provider_does_not_serve_it() {
-    for (complaint, came) in [
-        (Complaint::RateLimited { retry_after_s: None, reset_unix_s: None }, "limited"),
-        (Complaint::Internal, "overloaded"),
-    ] {
-        let rig = Rig::new(Who::GeminiAcp, move |_| Reply::complaint(complaint), "", &[]);
-        let answer = rig.first_answer();
-        assert_eq!(answer["came"], came, "{answer:#}");
-    }
-}
-
-#[test]
 fn a_key_that_opens_nothing_pauses_the_run() {
     let unauthorized = |_: &Request| Reply::complaint(Complaint::Unauthorized);
     let rig = Rig::new(Who::GeminiAcp, unauthorized, "", &[]);
@@ -213,6 +201,33 @@ mod slow {
     #[test]
     fn opencode_builds_the_demo_from_end_to_end() {
         builds("default = 'opencode-acp'", &[Who::OpencodeAcp]);
+    }
+
+    #[test]
+    fn gemini_says_why_its_provider_does_not_serve_it() {
+        for (complaint, came) in [
+            (Complaint::RateLimited { retry_after_s: None, reset_unix_s: None }, "limited"),
+            (Complaint::Internal, "overloaded"),
+            (Complaint::Overflow, "crashed"),
+        ] {
+            let rig = Rig::new(Who::GeminiAcp, move |_| Reply::complaint(complaint), "", &[]);
+            let answer = rig.first_answer();
+            assert_eq!(answer["came"], came, "{answer:#}");
+        }
+    }
+
+    /// What it says in prose only nobody reads.
+    #[test]
+    fn opencode_says_little_of_why_its_provider_does_not_serve_it() {
+        for (complaint, came) in [
+            (Complaint::Unauthorized, "crashed"),
+            (Complaint::Overflow, "context_full"),
+            (Complaint::rate_limited(1), "crashed"),
+        ] {
+            let rig = Rig::new(Who::OpencodeAcp, move |_| Reply::complaint(complaint), "", &[]);
+            let answer = rig.first_answer();
+            assert_eq!(answer["came"], came, "{answer:#}");
+        }
     }
 
     /// It waits as long as its provider says, without a word; silence is measured in minutes.

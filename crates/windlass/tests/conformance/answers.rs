@@ -77,3 +77,21 @@ fn prose_of_codex_is_no_verdict_and_is_asked_about_once() {
     comes_to(Who::Codex, says("{\"verdict\": \"perhaps\"}", OBJECT), ("done", true));
     comes_to(Who::Codex, says(PROSE, PROSE), ("unknown", true));
 }
+
+#[test]
+fn prose_of_gemini_is_no_verdict_and_is_asked_about_once() {
+    comes_to(Who::Gemini, says(OBJECT, ""), ("done", false));
+    comes_to(Who::Gemini, says("{\"verdict\": \"perhaps\"}", OBJECT), ("done", true));
+    comes_to(Who::Gemini, says(PROSE, PROSE), ("unknown", true));
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn prose_of_opencode_is_no_verdict_and_is_asked_about_once() {
+        comes_to(Who::Opencode, says(OBJECT, ""), ("done", false));
+        comes_to(Who::Opencode, says("{\"verdict\": \"perhaps\"}", OBJECT), ("done", true));
+        comes_to(Who::Opencode, says(PROSE, PROSE), ("unknown", true));
+    }
+}
