@@ -162,9 +162,16 @@ pub struct Quarters<'a> {
     /// Where they are.
     pub path: PathBuf,
     ports: Option<Ports>,
+    /// They stay, for whoever goes on here.
+    stays: bool,
 }
 
 impl Quarters<'_> {
+    /// Leaves them as they are: whoever was at work there was stopped, and may go on.
+    pub fn leave(mut self) {
+        self.stays = true;
+    }
+
     /// What whoever has them finds in the environment.
     pub fn env(&self, env: Env) -> Env {
         let env = self.shop.setup.isolation.env(env, &self.path);
@@ -177,8 +184,10 @@ impl Quarters<'_> {
 
 impl Drop for Quarters<'_> {
     fn drop(&mut self) {
-        // What cannot be removed now is removed before they are used again, or else that fails and says so.
-        let _ = isolation::remove(&self.path);
+        if !self.stays {
+            // What cannot be removed now is removed before they are used again, or else that fails and says so.
+            let _ = isolation::remove(&self.path);
+        }
         if let Some(number) = &self.number {
             lock(&self.shop.quarters).remove(number);
         }
@@ -327,13 +336,19 @@ impl Shop {
     pub fn quarters(&self) -> Result<Quarters<'_>, Trouble> {
         let number = first_free(&self.quarters);
         let path = self.all_quarters().join(number.to_string());
-        self.made(Quarters { shop: self, number: Some(number), path, ports: self.ports() })
+        self.made(Quarters {
+            shop: self,
+            number: Some(number),
+            path,
+            ports: self.ports(),
+            stays: false,
+        })
     }
 
     /// The quarters of an agent: whoever goes on with what it did after we are gone finds them by its name.
     pub fn quarters_of(&self, name: &str) -> Result<Quarters<'_>, Trouble> {
         let path = self.quarters_at(name);
-        self.made(Quarters { shop: self, number: None, path, ports: self.ports() })
+        self.made(Quarters { shop: self, number: None, path, ports: self.ports(), stays: false })
     }
 
     /// Where they are.
@@ -345,7 +360,13 @@ impl Shop {
     pub fn quarters_left(&self, name: &str) -> Option<Quarters<'_>> {
         let path = self.quarters_at(name);
         let there = isolation::are_quarters(&path);
-        there.then(|| Quarters { shop: self, number: None, path, ports: self.ports() })
+        there.then(|| Quarters {
+            shop: self,
+            number: None,
+            path,
+            ports: self.ports(),
+            stays: false,
+        })
     }
 
     fn made<'q>(&self, quarters: Quarters<'q>) -> Result<Quarters<'q>, Trouble> {

@@ -21,7 +21,7 @@ const LIFE: &str = "for place in . \"$HOME\" \"${TMPDIR:-/tmp}\"; do
 done";
 
 /// So long it may take.
-const PATIENCE: Duration = Duration::from_secs(9);
+const PATIENCE: Duration = Duration::from_secs(20);
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Makes a lane and quarters below `dir`, which is nobody else's, and starts something there.
@@ -36,33 +36,74 @@ pub fn try_out(
     dir: &Path,
     objects: &Path,
 ) -> Result<(), String> {
-    let (work, quarters) = (dir.join("lane"), dir.join("quarters"));
-    let space = Workspace { work: &work, objects, quarters: &quarters };
-    let unmade = |error: io::Error| format!("cannot make {}: {error}", dir.display());
-    make(space).map_err(unmade)?;
-    let none = BTreeSet::new();
-    let stay = Stay { sight: Sight::Change, shown: &[], writable: &none, told: &[] };
-    let below = vec![work.clone(), quarters.clone()];
-    let disk = bounds.disk.as_ref().map(|disk| Disk { below, bytes: disk.bytes });
-    let limits = Limits {
-        wall: Some(PATIENCE),
-        grace: GRACE,
-        bounds: Bounds { disk, ..bounds.clone() },
-        ..Limits::default()
-    };
     let life = match isolation.sandbox().level() {
         // There the home is the person's, and none of our business.
         Level::None => ":",
         Level::Landlock | Level::Bubblewrap => LIFE,
     };
-    let command = Command::new("/bin/sh", &work)
-        .args(["-c", life])
-        .env(isolation.env(Env::inherited(), &quarters));
-    let command = isolation.confine(command, limits, isolation.of_agent(space, stay));
-    let ran = spawner.run(command);
-    // What is left of it is in nobody's way, and goes the next time.
-    let _ = isolation::remove(dir);
-    ran.map_err(|error| error.to_string()).and_then(|finished| lived(&finished))
+    let words = ["-c".to_owned(), life.to_owned()];
+    let place = Place { isolation, bounds, spawner, dir, objects };
+    place.run(Path::new("/bin/sh"), &words).and_then(|finished| lived(&finished))
+}
+
+/// What a program says of its version, where an agent would be.
+///
+/// # Errors
+///
+/// Why it says nothing, in words.
+pub fn version(
+    isolation: &Isolation,
+    spawner: &Spawner,
+    dir: &Path,
+    program: &Path,
+) -> Result<String, String> {
+    let bounds = Bounds::default();
+    let place = Place { isolation, bounds: &bounds, spawner, dir, objects: dir };
+    let finished = place.run(program, &["--version".to_owned()])?;
+    let said = finished.stdout.text().unwrap_or_default();
+    let said = String::from_utf8_lossy(&said);
+    let line = said.lines().map(str::trim).find(|line| !line.is_empty());
+    match (finished.ending, line) {
+        (Ending::Exited(0), Some(line)) => Ok(line.to_owned()),
+        _ => Err("it does not tell its version".to_owned()),
+    }
+}
+
+/// A place that is made for one program, and nobody else's.
+struct Place<'a> {
+    isolation: &'a Isolation,
+    bounds: &'a Bounds,
+    spawner: &'a Spawner,
+    dir: &'a Path,
+    objects: &'a Path,
+}
+
+impl Place<'_> {
+    fn run(&self, program: &Path, words: &[String]) -> Result<Finished, String> {
+        let Place { isolation, bounds, spawner, dir, objects } = *self;
+        let (work, quarters) = (dir.join("lane"), dir.join("quarters"));
+        let space = Workspace { work: &work, objects, quarters: &quarters };
+        let unmade = |error: io::Error| format!("cannot make {}: {error}", dir.display());
+        make(space).map_err(unmade)?;
+        let (none, told) = (BTreeSet::new(), [program.to_owned()]);
+        let stay = Stay { sight: Sight::Change, shown: &[], writable: &none, told: &told };
+        let below = vec![work.clone(), quarters.clone()];
+        let disk = bounds.disk.as_ref().map(|disk| Disk { below, bytes: disk.bytes });
+        let limits = Limits {
+            wall: Some(PATIENCE),
+            grace: GRACE,
+            bounds: Bounds { disk, ..bounds.clone() },
+            ..Limits::default()
+        };
+        let command = Command::new(program, &work)
+            .args(words.iter().cloned())
+            .env(isolation.env(Env::inherited(), &quarters));
+        let command = isolation.confine(command, limits, isolation.of_agent(space, stay));
+        let ran = spawner.run(command);
+        // What is left of it is in nobody's way, and goes the next time.
+        let _ = isolation::remove(dir);
+        ran.map_err(|error| error.to_string())
+    }
 }
 
 /// A lane without any files, and quarters.

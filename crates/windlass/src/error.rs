@@ -53,6 +53,14 @@ impl Error {
         Self::new(Exit::Held, what).hint("`windlass status` tells what it is doing")
     }
 
+    /// The person did not want to wait any longer.
+    pub fn interrupted() -> Self {
+        Self::new(
+            Exit::Interrupted,
+            "interrupted: what was begun is ended, and nothing is left of it",
+        )
+    }
+
     /// With what to do next.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

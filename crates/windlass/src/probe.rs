@@ -8,18 +8,23 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 use windlass_agents::{DRIFT, Kind, Lines, one_line};
 use windlass_engine::clock::wall_ms;
+use windlass_engine::trial;
 use windlass_process::{Child, Command, Ending, Env, Limits, Spawner, Stream, which};
+use windlass_repo::Repository;
 use windlass_testkit::{Call, Complaint, Reply, Request, Server, Turn};
 
 use crate::config::{self, Config};
 use crate::error::{Error, reading, writing};
-use crate::scratch;
+use crate::prepared;
+use crate::scratch::{self, Scratch};
 
 /// What came of trying an agent out.
 #[derive(Debug, Default)]
@@ -33,9 +38,16 @@ pub struct Found {
     pub drifted: Vec<String>,
     /// What else there is to know.
     pub notes: Vec<String>,
+    /// What is not there.
+    pub missing: Option<String>,
 }
 
 impl Found {
+    /// Nothing is missing, and nothing is other than it was.
+    pub fn is_well(&self) -> bool {
+        self.missing.is_none() && self.drifted.is_empty()
+    }
+
     /// It does not do what those do that we know: that is nothing new of one that may be any.
     fn lacks(&mut self, kind: &Kind, what: String) {
         let to = if kind.is_any() { &mut self.notes } else { &mut self.drifted };
@@ -49,6 +61,7 @@ impl Found {
             "works": self.works,
             "drifted": self.drifted,
             "notes": self.notes,
+            "missing": self.missing,
         })
     }
 }
@@ -57,8 +70,11 @@ impl Found {
 pub struct Probe {
     table: toml::Table,
     config: Config,
+    repository: Repository,
     spawner: Spawner,
     windlass: PathBuf,
+    /// The person does not want to wait any longer.
+    stop: Arc<AtomicBool>,
 }
 
 const FLOW: &str = r#"workflow = "probe"
@@ -111,8 +127,6 @@ const KEY: &str = "windlass-probe";
 
 /// So long one invocation may take.
 const PATIENCE: Duration = Duration::from_secs(180);
-/// So long it may take to say its version.
-const VERSION: Duration = Duration::from_secs(30);
 /// So long Windlass has to let go of everything.
 const GRACE: Duration = Duration::from_secs(20);
 /// What a subscription includes is there again after so many seconds: nobody waits that long.
@@ -120,15 +134,22 @@ const LIMIT_S: u64 = 3_600;
 
 impl Probe {
     /// What a directory's `windlass.toml` says.
-    pub fn of(top: &Path) -> Result<Self, Error> {
-        let path = top.join(config::FILE);
+    pub fn of(repository: &Repository) -> Result<Self, Error> {
+        let path = repository.top().join(config::FILE);
+        if !path.exists() {
+            return Err(Error::usage("there is no windlass.toml here that names agents")
+                .hint("`windlass init` writes one: name your agents there"));
+        }
         let text = fs::read_to_string(&path).map_err(reading(path))?;
         let config = Config::parse(&text)?;
+        scratch::sweep();
         Ok(Probe {
             table: text.parse().unwrap_or_default(),
             config,
+            repository: repository.clone(),
             spawner: Spawner::start()?,
             windlass: std::env::current_exe().map_err(Error::output)?,
+            stop: stopped()?,
         })
     }
 
@@ -147,7 +168,12 @@ impl Probe {
     pub fn agent(&self, name: &str, mut tell: impl FnMut(&str)) -> Result<Found, Error> {
         let mut found = Found { agent: name.to_owned(), ..Found::default() };
         let Some(kind) = self.config.agents.get(name) else { return Ok(found) };
-        found.version = self.version(kind);
+        let program = kind.words().first().map(|word| which(word, &Env::inherited()));
+        if let (Some(None), Some(word)) = (&program, kind.words().first()) {
+            found.missing = Some(format!("`{word}` is not installed"));
+            return Ok(found);
+        }
+        found.version = self.version(program.flatten().as_deref());
         if kind.led_to("http://127.0.0.1:1").is_none() {
             let why =
                 "nothing in its settings says where its model is, so it cannot be led to another";
@@ -157,6 +183,9 @@ impl Probe {
         for case in [Case::Edit, Case::Limit, Case::Cancel] {
             tell(case.about());
             self.case(name, kind, case, &mut found)?;
+            if self.stop.load(SeqCst) {
+                return Err(Error::interrupted());
+            }
             // Who is not understood is not understood the next time either.
             if !found.drifted.is_empty() {
                 break;
@@ -165,28 +194,25 @@ impl Probe {
         Ok(found)
     }
 
-    /// What it says of itself.
-    fn version(&self, kind: &Kind) -> Option<String> {
-        let Some(word) = kind.words().first() else {
+    /// What it says of itself, where an agent would say it: what is not understood yet is not trusted either.
+    fn version(&self, program: Option<&Path>) -> Option<String> {
+        let Some(program) = program else {
             return Some(format!("as Windlass {} has it", env!("CARGO_PKG_VERSION")));
         };
-        let program = which(word, &Env::inherited())?;
-        let home = scratch::Scratch::new("version").ok()?;
-        let env = Env::inherited().set("HOME", home.path());
-        let limits = Limits { wall: Some(VERSION), ..Limits::default() };
-        let command = Command::new(program, home.path()).arg("--version").env(env).limits(limits);
-        let finished = self.spawner.run(command).ok()?;
-        let said = finished.stdout.text().ok()?;
-        let said = String::from_utf8_lossy(&said);
-        let line = said.lines().map(one_line).find(|line| !line.is_empty())?;
-        (finished.ending == Ending::Exited(0)).then_some(line)
+        let place = Scratch::new("version").ok()?;
+        let isolation =
+            prepared::isolation(&self.config, &self.repository, place.path(), &self.spawner)
+                .ok()?;
+        let dir = place.path().join("trial");
+        let said = trial::version(&isolation, &self.spawner, &dir, program).ok()?;
+        Some(one_line(&said))
     }
 
     fn case(&self, name: &str, kind: &Kind, case: Case, found: &mut Found) -> Result<(), Error> {
         let limit = kind.gives_up_at();
         let server = Server::start(move |request| case.reply(request, limit));
         let server = server.map_err(Error::output)?;
-        let place = scratch::Scratch::new("probe").map_err(Error::output)?;
+        let place = Scratch::new("probe").map_err(writing(std::env::temp_dir()))?;
         let config = self.settings(name, kind, &server);
         let repo = place.path().join("repo");
         let files = [
@@ -267,8 +293,21 @@ impl Probe {
             });
         let child = self.spawner.spawn(command);
         let child = child.map_err(|error| Error::here(error.to_string()))?;
-        Ok(Run { child, entries })
+        Ok(Run { child, entries, stop: self.stop.clone() })
     }
+}
+
+/// Ctrl-C and the like: what is under way is ended, and what was made for it is gone.
+fn stopped() -> Result<Arc<AtomicBool>, Error> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // A second one does not wait.
+        signal_hook::flag::register_conditional_default(signal, stop.clone())
+            .and_then(|_| signal_hook::flag::register(signal, stop.clone()))
+            .map_err(Error::output)?;
+    }
+    Ok(stop)
 }
 
 /// Parts of names of variables that hold secrets.
@@ -321,7 +360,11 @@ impl Case {
 struct Run {
     child: Child,
     entries: Receiver<Json>,
+    stop: Arc<AtomicBool>,
 }
+
+/// So often it is looked whether anybody still waits.
+const LOOK: Duration = Duration::from_millis(200);
 
 impl Run {
     /// What an agent came to and what it counts as, or why it came to nothing.
@@ -329,13 +372,17 @@ impl Run {
         let until = Instant::now() + PATIENCE;
         let (mut answer, mut settled) = (None, BTreeMap::new());
         loop {
-            match self.entries.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            match self.entries.recv_timeout(LOOK) {
                 Ok(entry) if entry["note"] == "answered" => answer = Some(entry),
                 Ok(entry) if entry["event"] == "reported" => {
                     let tokens = entry["settled"]["tokens"].as_u64().unwrap_or_default();
                     settled.insert(entry["effect"].as_u64(), tokens);
                 }
                 Ok(_) => continue,
+                Err(RecvTimeoutError::Timeout) if self.stop.load(SeqCst) => {
+                    return Err("was interrupted".to_owned());
+                }
+                Err(RecvTimeoutError::Timeout) if Instant::now() < until => continue,
                 Err(RecvTimeoutError::Timeout) => {
                     return Err(format!("came to nothing in {} s", PATIENCE.as_secs()));
                 }
@@ -405,7 +452,12 @@ impl Run {
     fn ends(self, server: &Server, found: &mut Found) {
         let asked =
             |all: &[windlass_testkit::Exchange]| all.iter().any(|one| !one.request.is_side());
-        if !server.wait_until(PATIENCE, asked) {
+        let until = Instant::now() + PATIENCE;
+        let mut has_asked = false;
+        while !has_asked && Instant::now() < until && !self.stop.load(SeqCst) {
+            has_asked = server.wait_until(LOOK, asked);
+        }
+        if !has_asked {
             self.child.stop();
             let _ = self.child.wait();
             return found.drifted.push("asked its model for nothing".to_owned());

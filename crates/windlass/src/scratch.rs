@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -31,6 +32,24 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // What is left there is in nobody's way.
         let _ = windlass_engine::isolation::remove(&self.0);
+    }
+}
+
+/// Removes what those have left behind who were killed.
+pub fn sweep() {
+    let own = rustix::process::geteuid().as_raw();
+    for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let Some(rest) = name.to_str().and_then(|name| name.strip_prefix("windlass-")) else {
+            continue;
+        };
+        let rest = rest.strip_prefix("probe-").or_else(|| rest.strip_prefix("version-"));
+        let pid = rest.and_then(|rest| rest.split('-').next()?.parse::<u32>().ok());
+        let is_ours =
+            || fs::symlink_metadata(entry.path()).is_ok_and(|it| it.is_dir() && it.uid() == own);
+        if pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) && is_ours() {
+            let _ = windlass_engine::isolation::remove(&entry.path());
+        }
     }
 }
 

@@ -353,7 +353,11 @@ impl<'a> Visit<'a> {
         self.shop.setup.isolation.clear_masks(&self.lane.work);
         let finished = match ran? {
             Ok(finished) => finished,
-            Err(stopped) => return Ok(Err(stopped)),
+            Err(stopped) => {
+                // Its session is there for whoever takes the run up.
+                quarters.leave();
+                return Ok(Err(stopped));
+            }
         };
         barred(&finished)?;
         let mut heard = self.heard(finished, &meter)?;

@@ -67,10 +67,10 @@ pub fn run(args: &DoctorArgs, out: &mut Output) -> Result<Exit, Error> {
         print(&findings, out)?;
     }
     let tried = match &args.agents {
-        Some(named) => try_out(named, args.json, out)?,
-        None => Vec::new(),
+        Some(named) => try_out(named, args.json, out),
+        None => Ok(Vec::new()),
     };
-    let well = well && tried.iter().all(|found| found.drifted.is_empty());
+    let well = well && tried.as_ref().is_ok_and(|all| all.iter().all(Found::is_well));
     if args.json {
         let findings: Vec<_> = findings
             .iter()
@@ -83,10 +83,15 @@ pub fn run(args: &DoctorArgs, out: &mut Output) -> Result<Exit, Error> {
             .collect();
         let mut all = json!({ "ok": well, "findings": findings });
         if args.agents.is_some() {
-            all["agents"] = tried.iter().map(Found::json).collect();
+            all["agents"] = tried.iter().flatten().map(Found::json).collect();
+            if let Err(error) = &tried {
+                all["wrong"] = json!(error.to_string());
+                all["next"] = json!(error.next_step());
+            }
         }
         out.json(&all)?;
     }
+    tried?;
     Ok(if well { Exit::Done } else { Exit::Error })
 }
 
@@ -108,13 +113,13 @@ fn print(findings: &[Finding], out: &mut Output) -> Result<(), Error> {
 /// Tries agents out, and tells of each as soon as it is known.
 fn try_out(named: &[String], json: bool, out: &mut Output) -> Result<Vec<Found>, Error> {
     let place = Workplace::find(Path::new("."))?;
-    let probe = Probe::of(place.repository.top())?;
+    let probe = Probe::of(&place.repository)?;
     let mut all = Vec::new();
     for name in probe.agents(named)? {
         let found = probe.agent(&name, |what| {
             if !json {
                 // For whoever waits; nobody is told that standard error cannot be written to.
-                let _ = out.note(&format!("{name}: {what} …"));
+                let _ = out.note(&format!("{}: {what} …", clean(&name)));
             }
         })?;
         if !json {
@@ -128,6 +133,9 @@ fn try_out(named: &[String], json: bool, out: &mut Output) -> Result<Vec<Found>,
 fn tell(found: &Found, out: &mut Output) -> Result<(), Error> {
     let version = found.version.as_deref().unwrap_or("of no version that it would tell");
     let name = clean(&found.agent);
+    if let Some(missing) = &found.missing {
+        return out.line(&format!("missing  {name:<12} {}", clean(missing)));
+    }
     let state = if found.drifted.is_empty() { "ok" } else { "drifted" };
     out.line(&format!("{state:<8} {:<12} {}", name, clean(version)))?;
     for works in &found.works {

@@ -137,7 +137,7 @@ fn whoever_was_cut_off_goes_on_and_what_was_used_is_counted_once() {
 
 #[test]
 fn of_a_windlass_that_is_killed_nobody_survives_and_nothing_is_paid_or_edited_twice() {
-    each(kills::goes_on);
+    each(|who| kills::goes_on(who, nix::sys::signal::Signal::SIGKILL));
 }
 
 mod slow {

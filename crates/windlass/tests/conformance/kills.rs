@@ -4,7 +4,10 @@ use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
 use serde_json::json;
+use windlass_agents::api::Format;
 use windlass_testkit::{Call, Fault, Reply, Request, Turn};
 
 use crate::rig::{Rig, Who};
@@ -24,22 +27,31 @@ fn hangs(request: &Request) -> Reply {
 #[test]
 fn an_agent_that_was_cut_off_goes_on_with_its_session() {
     for who in Who::QUICK {
-        goes_on(who);
+        goes_on(who, Signal::SIGKILL);
     }
+}
+
+/// Whoever is asked to stop leaves no less behind than who is killed.
+#[test]
+fn an_agent_that_was_interrupted_goes_on_with_its_session() {
+    goes_on(Who::Claude, Signal::SIGINT);
+    goes_on(Who::Codex, Signal::SIGTERM);
+    goes_on(Who::Api(Format::Anthropic), Signal::SIGINT);
 }
 
 /// Windlass is killed in the middle of an agent's work: nobody survives, and nothing is paid or edited twice.
 #[track_caller]
-pub fn goes_on(who: Who) {
+pub fn goes_on(who: Who, signal: Signal) {
     let rig = Rig::new(who, hangs, "", &[]);
-    let mut run = rig.scratch.follow(&mut rig.start());
+    let run = rig.scratch.follow(&mut rig.start());
     // The first turn is over, its edit is made, and the second is under way.
     let under_way = rig.server.wait_until(Duration::from_secs(60), |all| {
         all.iter().any(|exchange| exchange.request.answers() == 1)
     });
     assert!(under_way, "{who:?}");
     rig.until_written_down();
-    run.child.kill().unwrap();
+    let pid = Pid::from_raw(i32::try_from(run.child.id()).unwrap());
+    nix::sys::signal::kill(pid, signal).unwrap();
     run.code();
     let gone = rig.server.wait_until(Duration::from_secs(60), |all| {
         all.iter().all(|exchange| exchange.answered.is_some())

@@ -2,7 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
 
 use crate::scratch::Scratch;
 
@@ -18,7 +22,7 @@ fn says(config: &str) -> (bool, String) {
 
 /// The finding that is called sandbox. Nothing else is to be wrong.
 fn sandbox(printed: &[u8]) -> (bool, String) {
-    let printed: serde_json::Value = serde_json::from_slice(printed).unwrap();
+    let printed: Value = serde_json::from_slice(printed).unwrap();
     let findings = printed["findings"].as_array().unwrap();
     let wrong = findings.iter().filter(|it| it["ok"] == false && it["what"] != "sandbox");
     assert_eq!(wrong.count(), 0, "{printed}");
@@ -146,4 +150,100 @@ fn an_agent_without_its_key_is_noticed_and_one_without_prices_is_told_of() {
         well && with.contains("codex has no `prices`") && !with.contains("test-key-1"),
         "{with}"
     );
+}
+
+/// An agent that tells its version, and the environment that it sees, and then says nothing for ever.
+fn silent(scratch: &Scratch) -> PathBuf {
+    let agent = scratch.path("silent");
+    let script = "#!/bin/sh\n[ \"$1\" = --version ] && \
+                  { echo \"1.0 $(tr '\\0' ' ' < /proc/$PPID/environ)\"; exit; }\nexec sleep 1{}\n";
+    let script = script.replace("{}", &std::process::id().to_string());
+    fs::write(&agent, script).unwrap();
+    fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
+    let config = format!(
+        "[agents.silent]\nkind = 'claude'\ncommand = ['{}']\n[agents.gone]\nkind = 'command'\ncommand = ['not-there']\n\
+         [roles]\ndefault = 'silent'\n",
+        agent.display()
+    );
+    fs::write(scratch.repo().join("windlass.toml"), config).unwrap();
+    scratch.git(&["commit", "-qam", "Silent"]);
+    let tmp = scratch.path("tmp");
+    fs::create_dir(&tmp).unwrap();
+    tmp
+}
+
+/// Whether it says nothing now: by how long it would.
+fn sleeps() -> bool {
+    let own = format!("sleep\01{}\0", std::process::id());
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    all.into_iter()
+        .any(|it| fs::read(it.path().join("cmdline")).is_ok_and(|it| it == own.as_bytes()))
+}
+
+fn left_in(tmp: &Path) -> Vec<String> {
+    let entries = fs::read_dir(tmp).unwrap().map(|entry| entry.unwrap().file_name());
+    entries.map(|name| name.to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn who_is_interrupted_while_agents_are_tried_out_leaves_nothing_behind() {
+    let scratch = Scratch::new();
+    let tmp = silent(&scratch);
+    for signal in ["INT", "TERM", "KILL"] {
+        let mut doctor = scratch.windlass(&["doctor", "--agents", "silent"]);
+        let mut doctor = doctor.env("TMPDIR", &tmp).spawn().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        // The agent is at work: nobody tells when, so it is looked for.
+        while !sleeps() {
+            assert!(Instant::now() < deadline);
+            std::thread::park_timeout(Duration::from_millis(20));
+        }
+        let pid = doctor.id().to_string();
+        assert!(
+            Command::new("kill").args([&format!("-{signal}"), &pid]).status().unwrap().success()
+        );
+        let code = doctor.wait().unwrap().code();
+        while sleeps() || !scratch.processes().is_empty() {
+            assert!(Instant::now() < deadline, "{signal}: {:?}", scratch.processes());
+            std::thread::park_timeout(Duration::from_millis(20));
+        }
+        if signal != "KILL" {
+            assert_eq!((code, left_in(&tmp)), (Some(130), Vec::new()), "{signal}");
+        }
+    }
+    // What was killed leaves something behind, and the next one takes it away.
+    assert!(!left_in(&tmp).is_empty());
+    let mut next = scratch.windlass(&["doctor", "--agents", "gone", "--json"]);
+    next.env("TMPDIR", &tmp);
+    let output = next.output().unwrap();
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["agents"][0]["missing"], "`not-there` is not installed", "{found:#}");
+    assert_eq!(left_in(&tmp), [""; 0]);
+}
+
+/// What an agent says of its version it says in the sandbox, where nobody's secrets are.
+#[test]
+fn a_version_is_asked_for_where_nothing_can_be_learnt() {
+    let scratch = Scratch::new();
+    let tmp = silent(&scratch);
+    let config = fs::read_to_string(scratch.repo().join("windlass.toml")).unwrap();
+    let config = config.replace("kind = 'claude'", "kind = 'command'");
+    fs::write(scratch.repo().join("windlass.toml"), config).unwrap();
+    let mut doctor = scratch.windlass(&["doctor", "--agents", "silent", "--json"]);
+    let output = doctor.env("TMPDIR", &tmp).env("MY_SECRET", "hunter2hunter2").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let found: Value = serde_json::from_str(&said).unwrap();
+    let version = found["agents"][0]["version"].as_str().unwrap();
+    assert!(version.starts_with("1.0"), "{found:#}");
+    assert!(!said.contains("hunter2"), "{said}");
+    assert_eq!(left_in(&tmp), [""; 0]);
+}
+
+#[test]
+fn what_is_wrong_before_anybody_is_tried_out_is_told_in_json_too() {
+    let scratch = Scratch::new();
+    let output = scratch.windlass(&["doctor", "--agents", "nobody", "--json"]).output().unwrap();
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((found["ok"].as_bool(), output.status.code()), (Some(false), Some(2)));
+    assert!(found["wrong"].as_str().unwrap().contains("no agent `nobody`"), "{found:#}");
 }
