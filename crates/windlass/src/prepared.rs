@@ -202,7 +202,7 @@ pub fn isolation(
 }
 
 /// The variable by which a person says how isolated they want things, whatever the file says.
-const SAID_HERE: &str = "WINDLASS_SANDBOX";
+pub const SAID_HERE: &str = "WINDLASS_SANDBOX";
 
 /// A program of the person's, as their shell would find it.
 fn which(program: &str) -> Option<PathBuf> {

@@ -261,9 +261,15 @@ impl Probe {
 
     fn start(&self, kind: &Kind, place: &Path, repo: &Path) -> Result<Run, Error> {
         let mut env = Env::inherited().set("WINDLASS_STATE_DIR", place.join("state"));
+        env = env.pass(prepared::SAID_HERE);
         let handed = kind.handed();
         let is_set = |name: &String| std::env::var_os(name).is_some_and(|it| !it.is_empty());
-        let secret = |name: &str| SECRETIVE.iter().any(|part| name.to_uppercase().contains(part));
+        let secret = |name: &str| {
+            let named = SECRETIVE.iter().any(|part| name.to_uppercase().contains(part));
+            named
+                || std::env::var(name)
+                    .is_ok_and(|value| value.len() >= SHORT && !value.starts_with("http"))
+        };
         let keys: Vec<&String> = handed.iter().filter(|name| secret(name)).collect();
         // Those that the person has, or the first of all: which one there is may make a difference.
         let any = keys.iter().any(|name| is_set(name));
@@ -311,7 +317,9 @@ fn stopped() -> Result<Arc<AtomicBool>, Error> {
 }
 
 /// Parts of names of variables that hold secrets.
-const SECRETIVE: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL"];
+const SECRETIVE: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH", "COOKIE"];
+/// What is shorter opens nothing, whatever its name: a number, a yes or a no.
+const SHORT: usize = 8;
 
 /// What an agent is tried out with.
 #[derive(Clone, Copy, PartialEq, Eq)]
