@@ -1,16 +1,12 @@
 //! Checks that Windlass makes itself, of the change and not of the project.
 
-use std::fs;
-use std::path::Path;
-
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, fixture};
 
 const TASKS: &str = "[[task]]\nid = 'hello'\ntitle = 'Say hello'\ncareful = false\n";
 
 /// The usual workflow, with another line for what proves the work.
 fn flow(checks: &str) -> String {
-    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/small.toml");
-    let flow = fs::read_to_string(fixture).unwrap();
+    let flow = fixture("small.toml");
     let usual = "checks = [\"test\"]\n";
     assert!(flow.contains(usual));
     flow.replace(usual, checks)
@@ -20,8 +16,7 @@ const CATALOGUE: &str = "[check.change-limits]\nabout = 'how far a change may go
                          [check.todos]\nabout = 'what is left to be done'\n";
 
 fn scratch(checks: &str, script: &str) -> Scratch {
-    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/small-catalogue.toml");
-    let catalogue = fs::read_to_string(fixture).unwrap() + CATALOGUE;
+    let catalogue = fixture("small-catalogue.toml") + CATALOGUE;
     Scratch::with(&[
         ("flow.toml", &flow(checks)),
         ("catalogue.toml", &catalogue),

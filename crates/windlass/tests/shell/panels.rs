@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::agent::{hire, pipe};
 use crate::crashes::killed;
-use crate::scratch::{SCRIPT, Scratch, ended};
+use crate::scratch::{SCRIPT, Scratch, ended, fixture};
 
 const TASKS: &str = "[[task]]\nid = 'hello'\ntitle = 'Say hello'\ncareful = false\n";
 const CONFIG: &str = "[agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\n\
@@ -14,21 +14,16 @@ const CONFIG: &str = "[agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\
                       [budget]\nrun = { dollars = 100, tokens = 2000000000 }\nunit = { dollars = 100, tokens = 2000000000 }\n";
 const MEMBERS: [&str; 3] = ["one", "two", "three"];
 
-fn usual(name: &str) -> String {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    fs::read_to_string(fixtures.join(name)).unwrap()
-}
-
 /// The usual workflow, after a panel.
 fn scratch(script: &str) -> Scratch {
     let panel = "[[unit]]\nstage = \"plan\"\n\
                  panel = { roles = [\"one\", \"two\", \"three\"], critique = \"critic\", synthesis = \"maker\" }\n\
                  on = { written = \"next\" }\n\n[[unit]]\nstage = \"do\"\n";
-    let flow = usual("small.toml").replace("[[unit]]\nstage = \"do\"\n", panel);
+    let flow = fixture("small.toml").replace("[[unit]]\nstage = \"do\"\n", panel);
     assert!(flow.contains("panel ="));
     let role = |name: &str| format!("[role.{name}]\nabout = 'thinks'\nverdicts = ['written']\n");
     let roles: String = MEMBERS.iter().chain(&["critic", "maker"]).map(|name| role(name)).collect();
-    let catalogue = usual("small-catalogue.toml") + &roles;
+    let catalogue = fixture("small-catalogue.toml") + &roles;
     Scratch::with(&[
         ("flow.toml", flow.as_str()),
         ("catalogue.toml", &catalogue),

@@ -1,9 +1,8 @@
 //! Changes that come as a patch, and changes that are given to the person without a commit.
 
 use std::fs;
-use std::path::Path;
 
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, fixture};
 
 const TASKS: &str = "[[task]]\nid = 'hello'\ntitle = 'Say hello'\ncareful = false\n";
 
@@ -16,14 +15,9 @@ fn mended(scope: &str) -> String {
          on = {{ saved = \"next\", nothing = \"stuck\", refused = \"stuck\" }}\n\n\
          [[unit]]\nstage = \"prove\"\n"
     );
-    let flow = usual("small.toml");
+    let flow = fixture("small.toml");
     assert_eq!(flow.matches("[[unit]]\nstage  = \"prove\"\n").count(), 1);
     flow.replace("[[unit]]\nstage  = \"prove\"\n", &stages)
-}
-
-fn usual(name: &str) -> String {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    fs::read_to_string(fixtures.join(name)).unwrap()
 }
 
 const PROPOSER: &str = "[role.proposer]\nabout = 'proposes'\nverdicts = ['written']\n";
@@ -40,7 +34,7 @@ fn script(proposal: &str) -> String {
 }
 
 fn scratch(flow: &str, script: &str) -> Scratch {
-    let catalogue = usual("small-catalogue.toml") + PROPOSER;
+    let catalogue = fixture("small-catalogue.toml") + PROPOSER;
     Scratch::with(&[
         ("flow.toml", flow),
         ("catalogue.toml", &catalogue),
@@ -89,7 +83,7 @@ fn a_patch_that_may_not_be_is_refused_whole() {
 
 /// The usual workflow, at whose end the work is given to the person without a commit.
 fn given() -> String {
-    let flow = usual("small.toml");
+    let flow = fixture("small.toml");
     let from = flow.find("[[unit]]\nstage = \"land\"").unwrap();
     let until = flow.find("[[unit]]\nstage = \"stuck\"").unwrap();
     let give = "[[unit]]\nstage = \"give\"\nsave = \"apply\"\nneeds = [\"prove:pass\", \"review:clear\"]\n\

@@ -52,6 +52,12 @@ const CONFIG: &str = "[agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\
 const TEST: &str =
     "[ ! -e hello.txt ] || grep -qx hello hello.txt || { echo 'hello.txt is wrong'; exit 1; }\n";
 
+/// A file that tests begin with.
+pub fn fixture(name: &str) -> String {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    fs::read_to_string(fixtures.join(name)).unwrap()
+}
+
 impl Scratch {
     pub fn new() -> Self {
         Scratch::with(&[])
@@ -69,8 +75,6 @@ impl Scratch {
         scratch.git(&["init", "-q", "-b", "main"]);
         scratch.git(&["config", "user.name", "Ada"]);
         scratch.git(&["config", "user.email", "ada@example.org"]);
-        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-        let fixture = |name: &str| fs::read_to_string(fixtures.join(name)).unwrap();
         let usual = [
             ("flow.toml", fixture("small.toml")),
             ("catalogue.toml", fixture("small-catalogue.toml")),
