@@ -218,10 +218,12 @@ mod slow {
         let dropped = "while IFS= read -r line; do \
                        case $line in *stopReason*) kill $$; exit;; esac; \
                        printf '%s\\n' \"$line\"; done";
-        is_caught(
-            Who::GeminiAcp,
-            &format!("{renamed} | {news} | {dropped}"),
-            ["is without `toolCallId`", "an update `news` is new", "came to crashed"],
-        );
+        for who in [Who::GeminiAcp, Who::OpencodeAcp] {
+            is_caught(
+                who,
+                &format!("{renamed} | {news} | {dropped}"),
+                ["is without `toolCallId`", "an update `news` is new", "came to crashed"],
+            );
+        }
     }
 }
