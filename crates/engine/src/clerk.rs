@@ -101,11 +101,21 @@ pub trait Clerk: Send + Sync {
     /// Where a role finds, in its lane, or is to write, the file of this name.
     fn path(&self, name: &str, at: &Situation) -> Option<String>;
 
-    /// The session's papers as a role finds them in its lane, by path.
+    /// The session's papers, by path.
     fn papers(&self) -> BTreeMap<String, Arc<[u8]>>;
+
+    /// Those of them that a role finds in its lane.
+    fn papers_for(&self, _at: &Situation) -> BTreeMap<String, Arc<[u8]>> {
+        self.papers()
+    }
 
     /// Directories and files of a lane that belong to the session and not to the work.
     fn apart(&self) -> Vec<String>;
+
+    /// How it is said that a paper which was to land with the work does not.
+    fn not_kept(&self, path: &str, why: &str) -> String {
+        format!("{path} does not land with the work: {why}")
+    }
 }
 
 /// The clerk of a workflow that keeps nothing.

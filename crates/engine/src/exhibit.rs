@@ -36,8 +36,8 @@ pub struct Exhibits<'a> {
 
 impl Exhibits<'_> {
     /// What every workflow can show, whoever its clerk is.
-    pub const ALWAYS: [&'static str; 6] =
-        ["attempts", "check-output", "output", "diff", "conflicts", "lane"];
+    pub const ALWAYS: [&'static str; 7] =
+        ["attempts", "check-output", "output", "diff", "changed-files", "conflicts", "lane"];
 
     /// What is shown under a name; nothing if there is nothing.
     pub fn show(&self, name: &str, at: &Situation) -> Option<String> {
@@ -46,6 +46,7 @@ impl Exhibits<'_> {
             "check-output" => self.check_output(at),
             "output" => self.output(at),
             "diff" => self.change(at),
+            "changed-files" => self.changed_files(at),
             "conflicts" => self.conflicts(at),
             "lane" => Some(LANE.to_owned()),
             other => self.clerk.artifact(other, at),
@@ -125,13 +126,7 @@ impl Exhibits<'_> {
     /// What has been changed for the unit, or the part of it, so far; for the run itself, everything since it began. The
     /// names of all files come first.
     fn change(&self, at: &Situation) -> Option<String> {
-        let from = match (unit(at), task(at)) {
-            (unit, Some(task)) => self.books.part(unit, Some(task))?.since.as_deref()?,
-            (Some(unit), None) => self.books.base(Some(unit))?,
-            (None, None) => self.books.began()?,
-        };
-        let to = self.books.held(unit(at))?;
-        let (store, from, to) = (self.store?, Oid::parse(from).ok()?, Oid::parse(to).ok()?);
+        let (store, from, to) = self.between(at)?;
         let changes = store.changes(&from, &to).ok()?;
         let mut text = String::new();
         for change in changes.iter().take(FILES_SHOWN) {
@@ -158,6 +153,24 @@ impl Exhibits<'_> {
             ));
         }
         (!changes.is_empty()).then_some(text)
+    }
+
+    /// The same, and nothing but the names: who is to judge a change by itself is told no more than where it is.
+    fn changed_files(&self, at: &Situation) -> Option<String> {
+        let (store, from, to) = self.between(at)?;
+        let changes = store.changes(&from, &to).ok()?;
+        Some(changes.iter().map(|change| format!("{}\n", change.path.display())).collect())
+    }
+
+    /// Where what was changed is: since when, and until when.
+    fn between(&self, at: &Situation) -> Option<(&Store, Oid, Oid)> {
+        let from = match (unit(at), task(at)) {
+            (unit, Some(task)) => self.books.part(unit, Some(task))?.since.as_deref()?,
+            (Some(unit), None) => self.books.base(Some(unit))?,
+            (None, None) => self.books.began()?,
+        };
+        let to = self.books.held(unit(at))?;
+        Some((self.store?, Oid::parse(from).ok()?, Oid::parse(to).ok()?))
     }
 
     /// The files in which a rebuilt lane was left with both sides.

@@ -17,6 +17,7 @@ use crate::entry::Member;
 use crate::exhibit::Exhibits;
 use crate::gate::Reception;
 use crate::message::{Hands, Message, Trouble};
+use crate::role::LaneSight;
 use crate::shop::{Brake, Shop};
 
 /// Does what is wanted, each effect on a thread of its own.
@@ -52,6 +53,8 @@ impl<'j> Workers<'j> {
             _ => Vec::new(),
         };
         let lands = matches!(effect.kind, EffectKind::Errand(Errand::Land { .. }));
+        let apart = matches!(&effect.kind, EffectKind::Invoke { role, .. }
+            if self.shop.setup.role(role).lane == LaneSight::Clean);
         Job {
             id,
             patch: match &effect.kind {
@@ -68,6 +71,7 @@ impl<'j> Workers<'j> {
             base: oid(books.base(unit)),
             held: oid(books.held(unit)),
             attempt: u32::try_from(attempt).unwrap_or(u32::MAX),
+            apart,
             artifacts,
             before: oid(if unit.is_some() { books.base(unit) } else { books.began() }),
             conflicts: books.conflicts(unit).to_vec(),

@@ -9,7 +9,8 @@
 //! tools: [read, edit, run]
 //! skills: [house-style]   # guidance that it is offered
 //! sees: [attempts, check-output]
-//! lane: named             # it sees only the papers of the session, not the code; the whole lane, if this is left out
+//! lane: named             # it sees only the papers of the session, not the code; `clean`: the change alone, in a place of
+//!                         # its own, without what tells how it came about; the whole lane, if this is left out
 //! ---
 //! You write the code for one unit …
 //! ```
@@ -49,6 +50,8 @@ pub enum LaneSight {
     Whole,
     /// Only what it is shown by name.
     Named,
+    /// The whole change, in a place of its own, without anything that tells how it came about.
+    Clean,
 }
 
 /// What a role may use.

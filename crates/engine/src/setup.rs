@@ -7,7 +7,7 @@ use std::time::Duration;
 use windlass_agents::Agent;
 use windlass_core::lang::{Catalogue, Reporter};
 use windlass_process::{Bounds, Disk};
-use windlass_repo::{Branch, Person};
+use windlass_repo::{Branch, Oid, Person};
 
 use crate::crew::Crew;
 use crate::isolation::{Isolation, Workspace};
@@ -37,6 +37,8 @@ pub struct Setup {
     pub summary: String,
     /// The branch that landings go to.
     pub target: Branch,
+    /// Where that branch begins, if it is the run's own: the first landing makes it.
+    pub made_from: Option<Oid>,
     /// Who the landed commits are from.
     pub author: Person,
     /// What is never written down.

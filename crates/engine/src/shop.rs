@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use windlass_core::run::{LaneIx, Run, Stamp, UnitStatus};
 use windlass_process::{Child, Command, Ending, Env, Finished, Limits, Output, Spawner, Stdin};
-use windlass_repo::{Call, CleanCheckout, Lane, Oid, Store, When};
+use windlass_repo::{Call, CleanCheckout, Lane, Oid, RepoError, Store, When};
 use windlass_sources::Reader;
 
 use crate::accounts::Accounts;
@@ -79,6 +79,11 @@ pub struct Seat {
     pub lane: Option<LaneIx>,
     /// Nought for the lane itself, and more for who looks at the same from beside it.
     pub number: u16,
+}
+
+impl Seat {
+    /// The number of the seat of whoever looks at the change alone: no panel has as many members.
+    pub const APART: u16 = u16::MAX;
 }
 
 /// What stands between a unit and the number of a seat, where lanes are filed.
@@ -275,6 +280,18 @@ impl Shop {
             beside => format!("{unit}{BESIDE}{beside}"),
         };
         Ok(self.store.ensure_lane(number, base, &self.run, &filed, when)?)
+    }
+
+    /// Where new work begins: where the branch is, or on top of what waits for it, or where the branch is to be made.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such place.
+    pub fn beginning(&self) -> Result<Oid, Trouble> {
+        match (self.store.beginning(&self.run, &self.setup.target), &self.setup.made_from) {
+            (Err(RepoError::NoSuchBranch { .. }), Some(from)) => Ok(from.clone()),
+            (found, _) => Ok(found?),
+        }
     }
 
     /// Whose turn it is in a lane.

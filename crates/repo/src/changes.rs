@@ -1,6 +1,7 @@
 //! Looking at what the store holds: what differs, files as they were, whole trees.
 
 use std::{
+    collections::BTreeSet,
     fs,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
@@ -9,6 +10,7 @@ use std::{
 use crate::{
     error::{Doing, RepoError},
     git::GitError,
+    lane::Lane,
     oid::Oid,
     store::{Store, Subject},
     work::as_path,
@@ -42,6 +44,51 @@ pub struct Change {
 }
 
 impl Store {
+    /// A tree with these files in it besides, or instead of, its own.
+    pub fn with_files(
+        &self,
+        tree: &Oid,
+        files: &[(String, impl AsRef<[u8]>)],
+    ) -> Result<Oid, RepoError> {
+        if files.is_empty() {
+            return Ok(tree.clone());
+        }
+        self.with_index(|index| {
+            let place = self.results().with_index(index);
+            let git = self.git();
+            git.call("with.read-tree", &place).args(["read-tree", tree.as_str()]).ok()?;
+            let mut list = Vec::new();
+            for (path, bytes) in files {
+                let call = git.call("with.hash", &place).args(["hash-object", "-w", "--stdin"]);
+                let blob = call.stdin(bytes.as_ref()).oid()?;
+                list.extend_from_slice(format!("100644 {blob}\t{path}\0").as_bytes());
+            }
+            let call = git.call("with.add", &place).args(["update-index", "-z", "--index-info"]);
+            call.stdin(list).ok()?;
+            Ok(git.call("with.write-tree", &place).arg("write-tree").oid()?)
+        })
+    }
+
+    /// Those of some paths that git is told to ignore where a lane is.
+    pub fn ignored<'p>(
+        &self,
+        lane: &Lane,
+        paths: impl Iterator<Item = &'p str>,
+    ) -> Result<BTreeSet<String>, RepoError> {
+        let mut list: Vec<u8> = Vec::new();
+        for path in paths {
+            list.extend_from_slice(path.as_bytes());
+            list.push(0);
+        }
+        let place = self.open_lane(lane)?.work.place();
+        let call = self.git().call("ignored", &place);
+        let call = call.args(["check-ignore", "-z", "--stdin", "--no-index"]);
+        // It exits with 1 when there are none.
+        let said = call.stdin(list).output()?.stdout;
+        let said = said.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+        Ok(said.map(|path| String::from_utf8_lossy(path).into_owned()).collect())
+    }
+
     /// What differs between two commits or trees.
     pub fn changes(&self, from: &Oid, to: &Oid) -> Result<Vec<Change>, RepoError> {
         let place = self.results();

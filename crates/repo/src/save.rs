@@ -169,6 +169,39 @@ impl Store {
         Ok(Rewound { saved, subject })
     }
 
+    /// Has a lane hold what a commit holds, as one bare change of a base: no commit, message or ignored file in between
+    /// tells how it came about. Edits that are kept nowhere are set aside first.
+    pub fn hold_bare(
+        &self,
+        lane: &Lane,
+        base: &Oid,
+        held: &Oid,
+        when: When,
+    ) -> Result<Rewound, RepoError> {
+        let mut opened = self.open_lane(lane)?;
+        let saved = self.set_aside(&mut opened, "before a bare change was put there", when)?;
+        let tree = self.tree_of(held)?;
+        let commit = self.commit(&Commit {
+            tree: &tree,
+            parents: std::slice::from_ref(base),
+            message: "The change",
+            author: &self.settings.committer,
+            when,
+        })?;
+        self.keep(&format!("{}/bare/{}", opened.refs, commit.short()), &commit)?;
+        let subject = self.subject(base, &tree)?;
+        let pending = Pending {
+            base: base.clone(),
+            head: base.clone(),
+            commit,
+            subject: subject.clone(),
+            clean: Clean::Everything,
+            fresh: true,
+        };
+        self.turn_into(&mut opened, pending)?;
+        Ok(Rewound { saved, subject })
+    }
+
     /// The unit's last commit: its base, as long as there is none.
     pub fn head(&self, lane: &Lane) -> Result<Oid, RepoError> {
         self.head_of(&self.open_lane(lane)?)

@@ -2,14 +2,14 @@
 //!
 //! A reader looks at a source and comes to one of its verdicts, with facts and lists, as the catalogue says. It changes
 //! nothing. Those that any workflow may use stand in [`READERS`]: a file and a line each. The other files here are the
-//! forms of what autopilot's clerk reads.
+//! forms of what clerks read.
 //!
 //! | form | file |
 //! |---|---|
 //! | a file of tasks, for any workflow | `tasks.rs` |
 //! | a spec with phases, a plan, a roadmap | `spec.rs`, `plan.rs`, `roadmap.rs`; Markdown in general `markdown.rs` |
 //! | what a task's agent hands over | `handoff.rs` |
-//! | the state of a session | `autopilot.rs` |
+//! | the state of a session | `autopilot.rs`, `task.rs` |
 
 pub mod autopilot;
 pub mod handoff;
@@ -17,6 +17,7 @@ mod markdown;
 pub mod plan;
 pub mod roadmap;
 pub mod spec;
+pub mod task;
 mod tasks;
 
 pub use markdown::slug;

@@ -4,6 +4,7 @@ use windlass_journal::{Journal, RunId};
 use windlass_repo::Person;
 
 use crate::error::Error;
+use crate::prepared::Onto;
 
 /// What a run was begun with, besides its first event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -14,6 +15,9 @@ pub struct Meta {
     /// The branch that it lands on.
     #[serde(default)]
     pub target: Option<String>,
+    /// That branch is the run's own: the first landing makes it.
+    #[serde(default)]
+    pub own_branch: bool,
     /// Where that was.
     #[serde(default)]
     pub base: Option<String>,
@@ -29,6 +33,15 @@ impl Meta {
     /// Of a run.
     pub fn of(journal: &Journal, id: &RunId) -> Result<Self, Error> {
         Ok(serde_json::from_slice(&journal.run(id)?.meta).unwrap_or_default())
+    }
+
+    /// Where it lands.
+    pub fn onto(&self) -> Onto<'_> {
+        match &self.target {
+            Some(branch) if self.own_branch => Onto::Own(branch, self.base.as_deref()),
+            Some(branch) => Onto::Branch(branch),
+            None => Onto::Here,
+        }
     }
 
     /// As the journal keeps it.

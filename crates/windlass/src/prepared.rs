@@ -40,6 +40,8 @@ pub struct Prepared<I = Isolation> {
     pub store: Store,
     pub config: Config,
     pub target: Branch,
+    /// Where that begins, if it is the run's own.
+    pub made_from: Option<Oid>,
     /// Where the target is.
     pub base: Oid,
     /// Who commits are by.
@@ -60,13 +62,24 @@ pub struct LookedOver {
     pub missing: Option<Error>,
 }
 
+/// Where a run is to land.
+#[derive(Clone, Copy, Debug)]
+pub enum Onto<'a> {
+    /// Where the configuration says, or else on the branch that is checked out.
+    Here,
+    /// On this branch.
+    Branch(&'a str),
+    /// On a branch of the run's own: the first landing makes it, at this commit, or else where the checkout is.
+    Own(&'a str, Option<&'a str>),
+}
+
 /// Agents by name.
 type Agents = BTreeMap<String, Arc<dyn Agent>>;
 
 impl Held {
     /// Reads the configuration of the base commit and gets everything ready that a run needs.
-    pub fn prepare(&self, target: Option<&str>) -> Result<Prepared, Error> {
-        let LookedOver { prepared, missing } = self.looked_over(target)?;
+    pub fn prepare(&self, onto: Onto<'_>) -> Result<Prepared, Error> {
+        let LookedOver { prepared, missing } = self.looked_over(onto)?;
         match missing {
             Some(missing) => Err(self.explained(missing)),
             None => prepared.isolated().map_err(|cause| self.explained(cause)),
@@ -74,11 +87,11 @@ impl Held {
     }
 
     /// The same as far as it goes without the agents that are missing and without a sandbox, and what is wrong with those.
-    pub fn looked_over(&self, target: Option<&str>) -> Result<LookedOver, Error> {
-        self.made_ready(target).map_err(|cause| self.explained(cause))
+    pub fn looked_over(&self, onto: Onto<'_>) -> Result<LookedOver, Error> {
+        self.made_ready(onto).map_err(|cause| self.explained(cause))
     }
 
-    fn made_ready(&self, target: Option<&str>) -> Result<LookedOver, Error> {
+    fn made_ready(&self, onto: Onto<'_>) -> Result<LookedOver, Error> {
         // The configuration names the files that lanes need, so it is read with a store that knows of none.
         let looking = Store::open(self.repository.clone(), &self.dir, Settings::default())?;
         looking.recover()?;
@@ -89,16 +102,31 @@ impl Held {
                     .hint("make a first commit there")
             })
         };
-        let here = match target {
-            Some(name) => branch(name)?,
-            None => self.repository.branch()?,
+        let (target, commit, made_from, config) = match onto {
+            Onto::Branch(name) => {
+                let target = branch(name)?;
+                let commit = tip(&target)?;
+                let config = base::config(&looking, &commit)?;
+                (target, commit, None, config)
+            }
+            Onto::Here => {
+                let here = self.repository.branch()?;
+                let config = base::config(&looking, &tip(&here)?)?;
+                let target = config.land.branch.as_deref().map_or(Ok(here), branch)?;
+                let commit = tip(&target)?;
+                (target, commit, None, config)
+            }
+            Onto::Own(name, from) => {
+                let target = branch(name)?;
+                let from = match from {
+                    Some(from) => Oid::parse(from).map_err(|_| Error::defect())?,
+                    None => self.repository.head()?,
+                };
+                let commit = heads.tip(&target).unwrap_or(&from).clone();
+                let config = base::config(&looking, &commit)?;
+                (target, commit, Some(from), config)
+            }
         };
-        let config = base::config(&looking, &tip(&here)?)?;
-        let target = match (&config.land.branch, target) {
-            (Some(name), None) => branch(name)?,
-            _ => here,
-        };
-        let commit = tip(&target)?;
         let base = Base::at(&looking, &commit)?;
         let roles = base.roles()?;
         let skills = base.skills(&named(&roles, &config), &config)?;
@@ -123,6 +151,7 @@ impl Held {
             author: self.repository.identity()?,
             config,
             target,
+            made_from,
             base: commit,
             roles,
             skills,
@@ -227,6 +256,7 @@ impl Prepared<Result<Isolation, Error>> {
             store: self.store,
             config: self.config,
             target: self.target,
+            made_from: self.made_from,
             base: self.base,
             author: self.author,
             agents: self.agents,
@@ -390,6 +420,7 @@ impl Prepared {
             identity: self.identity,
             summary: summary(run),
             target: self.target,
+            made_from: self.made_from,
             author: self.author,
             idle: idle.map(|it| Duration::from_secs(it * 60)),
             grace: GRACE,

@@ -25,7 +25,7 @@ use crate::exit::Exit;
 use crate::face::{Terminal, Tone};
 use crate::known::Known;
 use crate::meta::Meta;
-use crate::prepared::Prepared;
+use crate::prepared::{Onto, Prepared};
 use crate::replay::told;
 use crate::request::{Request, Response};
 use crate::workplace::Held;
@@ -36,25 +36,55 @@ pub struct Order {
     pub inputs: BTreeMap<String, Value>,
     /// What it is about: two runs about the same are not open at once.
     pub about: Option<String>,
-    /// The branch to land on, instead of what the configuration or the checkout says.
-    pub branch: Option<String>,
+    /// Where it lands.
+    pub lands: Lands,
+    /// Where its units begin, for a sub-command, and the artifacts that are there already.
+    pub entry: Option<(String, BTreeSet<String>)>,
+}
+
+/// Where a run lands.
+pub enum Lands {
+    /// Where the configuration says, or else on the branch that is checked out.
+    Here,
+    /// On this branch.
+    On(String),
+    /// On this one, which is its own.
+    OnItsOwn(String),
+}
+
+impl Lands {
+    /// What a person says, if they say anything.
+    pub fn on(branch: Option<String>) -> Self {
+        branch.map_or(Lands::Here, Lands::On)
+    }
+
+    fn onto(&self) -> Onto<'_> {
+        match self {
+            Lands::Here => Onto::Here,
+            Lands::On(branch) => Onto::Branch(branch),
+            Lands::OnItsOwn(branch) => Onto::Own(branch, None),
+        }
+    }
 }
 
 /// Begins a run, and drives it until nothing more can be done.
 pub fn begin(held: &Held, order: Order, tone: Tone) -> Result<Exit, Error> {
-    let Order { flow, inputs, about, branch } = order;
-    let prepared = held.prepare(branch.as_deref())?;
+    let Order { flow, inputs, about, lands, entry } = order;
+    let prepared = held.prepare(lands.onto())?;
     prepared.suffices(&flow)?;
     let id = next_id(held, &flow.name)?;
     let meta = Meta {
         workflow: flow.name.clone(),
         target: Some(prepared.target.to_string()),
+        own_branch: matches!(lands, Lands::OnItsOwn(_)),
         base: Some(prepared.base.to_string()),
         about,
         author: Some(prepared.author.clone()),
     };
     let settings = prepared.settings(&flow);
-    let first = Start { run: id.as_str().into(), inputs, settings, ..Start::default() };
+    let (entry, have) = entry.unzip();
+    let have = have.unwrap_or_default();
+    let first = Start { run: id.as_str().into(), inputs, entry, have, settings };
     let events = start(flow, Stamp { mono_ms: 0, wall_ms: wall_ms() }, first)?;
     let mut engine = Engine::begin(&held.journal, id.clone(), &meta.bytes()?, events)?;
     engine.taken_up(prepared.target.as_str(), prepared.isolation.in_words());
@@ -82,7 +112,7 @@ pub fn go_on(held: &Held, known: Known, tone: Tone) -> Result<Exit, Error> {
             "`windlass log {id}` tells what happened, `windlass run` starts another"
         )));
     }
-    let mut prepared = held.prepare(meta.target.as_deref())?;
+    let mut prepared = held.prepare(meta.onto())?;
     if let Some(author) = meta.author {
         prepared.author = author;
     }

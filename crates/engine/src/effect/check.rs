@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use windlass_core::run::Item;
+use windlass_core::value::Value;
 use windlass_process::{Command, Ending, Env, Finished, Limits, Output};
 use windlass_repo::Oid;
 
@@ -22,6 +23,11 @@ const KEPT_BYTES: u64 = 512 * 1024;
 const NOT_FOUND: i32 = 127;
 /// The core watches the stage's own limit; this one is for what nobody limits.
 const WALL: Duration = Duration::from_secs(4 * 3_600);
+
+/// What a stage says of a check whose command is the project's own.
+pub const DETECTED: &str = "detected";
+/// What it says of one that is to be skipped.
+pub const NO_COMMAND: &str = "none";
 
 /// What the person's own hooks say of the work. It is there if they have any, runs with every other check, and proves
 /// nothing by itself.
@@ -160,10 +166,11 @@ impl Checks<'_> {
         commit: &Oid,
         base: &Oid,
     ) -> Result<Result<Check, Stopped>, Trouble> {
-        let Some(command) = self.shop.setup.checks.get(name) else {
+        let Some(command) = self.command(name) else {
             self.note(name, None, Check::Skipped, None);
             return Ok(Ok(Check::Skipped));
         };
+        let command = command.as_str();
         // A hook judges a change, not a state: what it said of somebody else's is no excuse.
         let of_change = name == COMMIT_HOOKS;
         let before = match of_change {
@@ -192,6 +199,15 @@ impl Checks<'_> {
         };
         self.note(name, Some(command), came, Some(self.printed(&finished)?));
         Ok(Ok(came))
+    }
+
+    /// The command of a check: what the stage says, or else what the project has.
+    fn command(&self, name: &str) -> Option<String> {
+        match self.job.effect.with.get(&name.replace('-', "_")) {
+            Some(Value::Text(said)) if &**said == NO_COMMAND => None,
+            Some(Value::Text(said)) if &**said != DETECTED => Some(said.to_string()),
+            _ => self.shop.setup.checks.get(name).cloned(),
+        }
     }
 
     /// What a check comes to on the base, run there once.

@@ -8,7 +8,7 @@ use windlass_core::lang::Reporter;
 use windlass_core::run::{Ended, Report, Usage};
 use windlass_process::beneath::{Links, Root};
 use windlass_process::{Command, Ending, Env, Finished, Limits, Output, Stdin, Stream, View};
-use windlass_repo::{Lane, Snapshot};
+use windlass_repo::{Lane, Oid, Rewound, Snapshot};
 
 use super::heard::{HeardOf, Printed};
 use super::kept::{self, Kept, Steps};
@@ -48,7 +48,7 @@ pub(super) fn invoke(
     let lane = shop.seat(job.seat(), job.unit(), base, at)?;
     if job.seat().number > 0 && !job.again {
         // What the unit's own lane holds by now.
-        shop.store.rewind(&lane, job.held.as_ref().unwrap_or(base), at)?;
+        put_right(shop, job, &lane, base)?;
     }
     let reporter = shop.setup.reporter(role);
     let promised = played.writes.iter();
@@ -63,6 +63,7 @@ pub(super) fn invoke(
         played: &played,
         reporter: &reporter,
         lane: &lane,
+        base,
         edits,
         brake,
         writes,
@@ -84,6 +85,15 @@ pub(super) fn invoke(
     visit.done(&name, &**agent)
 }
 
+/// Takes a lane to what is on record; one in which nobody is to see how that came about, to the change alone.
+fn put_right(shop: &Shop, job: &Job, lane: &Lane, base: &Oid) -> Result<Rewound, Trouble> {
+    let (held, at) = (job.held.as_ref().unwrap_or(base), when(job.effect.since));
+    Ok(match job.apart {
+        true => shop.store.hold_bare(lane, base, held, at)?,
+        false => shop.store.rewind(lane, held, at)?,
+    })
+}
+
 /// Who is to be asked.
 enum Whom<'a> {
     /// This agent; its place on its account is kept for it.
@@ -103,6 +113,8 @@ struct Visit<'a> {
     played: &'a Role,
     reporter: &'a Reporter,
     lane: &'a Lane,
+    /// Where the lane started from, as it is on record.
+    base: &'a Oid,
     /// It may change files.
     edits: bool,
     brake: &'a Brake,
@@ -155,7 +167,8 @@ impl<'a> Visit<'a> {
             Some(_) => prompt::go_on(&brief),
             None => {
                 self.put_back()?;
-                papers::put(&self.lane.work, &self.shop.clerk.papers())?;
+                let papers = self.shop.clerk.papers_for(&self.job.situation());
+                papers::put(&self.lane.work, &papers)?;
                 papers::make_room(
                     &self.lane.work,
                     self.writes.iter().map(|(_, path)| path.as_str()),
@@ -438,12 +451,13 @@ impl<'a> Visit<'a> {
     fn view(&self, program: &Program, quarters: &Path) -> View {
         let sight = match (self.edits, self.played.lane) {
             (_, LaneSight::Named) => Sight::Named,
-            (true, LaneSight::Whole) => Sight::Change,
-            (false, LaneSight::Whole) => Sight::Look,
+            (true, LaneSight::Whole | LaneSight::Clean) => Sight::Change,
+            (false, LaneSight::Whole | LaneSight::Clean) => Sight::Look,
         };
         let named = program.args.iter().map(PathBuf::from);
         let told: Vec<PathBuf> = named.chain([program.program.clone()]).collect();
-        let shown: Vec<String> = self.shop.clerk.papers().into_keys().collect();
+        let papers = self.shop.clerk.papers_for(&self.job.situation());
+        let shown: Vec<String> = papers.into_keys().collect();
         // Of a file that is promised its directory may be written: many a program writes another file and renames it.
         let promised = self.writes.iter().filter_map(|(_, path)| Path::new(path).parent());
         let apart = self.shop.clerk.apart();
@@ -493,7 +507,7 @@ impl<'a> Visit<'a> {
                 "it changed files, which it may not: they were put back as they were".to_owned(),
             );
             let held = self.job.held.as_ref().unwrap_or(&self.lane.base);
-            let back = self.shop.store.rewind(self.lane, held, at)?;
+            let back = put_right(self.shop, self.job, self.lane, self.base)?;
             snapshot.subject = back.subject;
             snapshot.commit = held.clone();
         } else if let Some(held) = self.job.held.as_ref().filter(|held| **held != snapshot.commit) {
@@ -616,8 +630,7 @@ impl<'a> Visit<'a> {
     /// Nobody knows what became of it: what it did to the lane is kept under a ref, and the lane goes back to where
     /// the stage began.
     fn lost(&self) -> Outcome {
-        let held = self.job.held.as_ref().unwrap_or(&self.lane.base);
-        let back = self.shop.store.rewind(self.lane, held, when(self.job.effect.since))?;
+        let back = put_right(self.shop, self.job, self.lane, self.base)?;
         let kept = back.saved.map(|saved| saved.commit.to_string());
         let report = Report { ended: Ended::Lost, usage: Usage::UNKNOWN, ..self.job.verdict("") };
         let paper = Paper::of(Note::Lost { effect: self.job.id, kept });

@@ -1,6 +1,7 @@
 //! Lands: moves the target branch to what was checked, or says why it cannot be.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use windlass_core::run::Ended;
 use windlass_core::workflow::Land;
@@ -11,7 +12,7 @@ use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
 use crate::shop::{Shop, lock, when};
 
-pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
+pub(super) fn land(shop: &Shop, job: &Job, how: Land, keep: &[String]) -> Outcome {
     let Some(base) = &job.base else { return Err(Trouble::defect("a landing without a base")) };
     let Some(checked) = &job.effect.subject else {
         return Err(Trouble::defect("a landing of nobody knows what"));
@@ -19,13 +20,20 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
     if let Some((came, tip)) = &job.turned {
         return rebuilt(shop, job, came, tip).map(Ok);
     }
-    let request = request(shop, job, how, base, &checked.tree)?;
+    let mut request = request(shop, job, how, base, &checked.tree)?;
+    let left_out = with_papers(shop, job, keep, &mut request)?;
     let branch = shop.setup.target.to_string();
     let landed = |commit: Oid, waiting: Option<(String, String)>| {
         let (effect, unit) = (job.id, job.unit_owned());
         let (waits, why) = waiting.unzip();
         let note = Note::Landed { effect, unit, commit: commit.to_string(), branch, waits, why };
-        job.done("landed", Paper::of(note))
+        let mut paper = Paper::of(note);
+        paper.notes.extend(left_out.map(|text| Note::Told {
+            effect: job.id,
+            name: "land".to_owned(),
+            text,
+        }));
+        job.done("landed", paper)
     };
     if job.cancelled {
         // What has landed cannot be taken back, and what has not does not any more.
@@ -70,6 +78,34 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land) -> Outcome {
     }
 }
 
+/// Has papers of the session land with the work. They are apart from it, so nothing that was proved is another thing with
+/// them. One that cannot is no reason for the work not to land: what a person should know about that is returned.
+fn with_papers(
+    shop: &Shop,
+    job: &Job,
+    keep: &[String],
+    request: &mut Request,
+) -> Result<Option<String>, Trouble> {
+    let at = job.situation();
+    let papers = shop.clerk.papers();
+    let paths = keep.iter().filter_map(|name| shop.clerk.path(name, &at));
+    let files: Vec<(String, Arc<[u8]>)> =
+        paths.filter_map(|path| papers.get(&path).cloned().map(|bytes| (path, bytes))).collect();
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let lane = shop.lane(job.effect.lane, job.unit(), &request.base, request.when)?;
+    let ignored = shop.store.ignored(&lane, files.iter().map(|(path, _)| path.as_str()))?;
+    let (out, with): (Vec<_>, Vec<_>) =
+        files.into_iter().partition(|(path, _)| ignored.contains(path));
+    request.tree = shop.store.with_files(&request.tree, &with)?;
+    let told: Vec<String> = out
+        .iter()
+        .map(|(path, _)| shop.clerk.not_kept(path, "the project has git ignore it"))
+        .collect();
+    Ok((!told.is_empty()).then(|| told.join("\n")))
+}
+
 /// What a landing would change of what says what agents may do: who lands that has let itself in.
 fn settings_changed(shop: &Shop, request: &Request) -> Result<Vec<String>, Trouble> {
     let ours = |path: &Path| path == Path::new(SETTINGS[0]) || path.starts_with(SETTINGS[1]);
@@ -81,7 +117,7 @@ fn settings_changed(shop: &Shop, request: &Request) -> Result<Vec<String>, Troub
     let mut settings = changed(&request.base)?;
     if !settings.is_empty() {
         // What a person has put on the branch meanwhile is theirs, and lands with nobody.
-        let there = changed(&shop.store.beginning(&shop.run, &shop.setup.target)?)?;
+        let there = changed(&shop.beginning()?)?;
         settings.retain(|path| there.contains(path));
     }
     Ok(settings)
@@ -106,10 +142,12 @@ fn not_by_an_agent(job: &Job, settings: &[String]) -> Trouble {
 fn request(shop: &Shop, job: &Job, how: Land, base: &Oid, tree: &str) -> Result<Request, Trouble> {
     let at = when(job.effect.since);
     let lane = shop.lane(job.effect.lane, job.unit(), base, at)?;
+    let branch = shop.setup.target.clone();
+    let makes = shop.setup.made_from.is_some() && shop.store.sync()?.tip(&branch).is_none();
     Ok(Request {
         run: shop.run.clone(),
-        branch: shop.setup.target.clone(),
-        target: Target::There,
+        branch,
+        target: if makes { Target::New } else { Target::There },
         how: how_in_git(how),
         // The one on record, not the lane's: a lane that was rebuilt just before a crash must not pass for one that was
         // checked there.

@@ -45,6 +45,8 @@ pub struct Job {
     pub held: Option<Oid>,
     /// The how-manieth attempt at its stage it is, from 1.
     pub attempt: u32,
+    /// Whoever does it works apart from the lane, on the change alone.
+    pub apart: bool,
     /// What was said before, what checks printed, and the like, by name.
     pub artifacts: Vec<(String, String)>,
     /// For a patch: what was said by whoever made it.
@@ -130,7 +132,7 @@ pub fn perform(shop: &Shop, mut job: Job, brake: &Brake) -> Outcome {
             Errand::Save { how, label, trailers, .. } => {
                 save::save(shop, job, *how, label.as_deref(), trailers).map(Ok)
             }
-            Errand::Land { how, .. } => land::land(shop, job, *how),
+            Errand::Land { how, keep } => land::land(shop, job, *how, keep),
             Errand::Tell { names } => tell::tell(shop, job, names).map(Ok),
         },
     }
@@ -164,7 +166,7 @@ fn based(shop: &Shop, job: &Job) -> Result<Result<Oid, Stopped>, Trouble> {
     if let Some(base) = begun.get(&job.unit_owned()) {
         return Ok(Ok(base.clone()));
     }
-    let tip = shop.store.beginning(&shop.run, &shop.setup.target)?;
+    let tip = shop.beginning()?;
     let note = Note::Based { unit: job.unit_owned(), base: tip.to_string() };
     Ok(shop.write_down(Paper::of(note)).map(|()| {
         begun.insert(job.unit_owned(), tip.clone());
@@ -178,7 +180,7 @@ fn caught_up(shop: &Shop, job: &Job) -> Result<Result<Oid, Stopped>, Trouble> {
     if let Some(base) = &*stands {
         return Ok(Ok(base.clone()));
     }
-    let tip = shop.store.beginning(&shop.run, &shop.setup.target)?;
+    let tip = shop.beginning()?;
     let at = when(job.effect.since);
     let lane = shop.lane(job.effect.lane, job.unit(), &tip, at)?;
     // What lies about there was made by nobody that we know of. It is kept, and is no part of what is looked at.
@@ -195,7 +197,8 @@ fn caught_up(shop: &Shop, job: &Job) -> Result<Result<Oid, Stopped>, Trouble> {
 impl Job {
     /// Where it works: each member of a panel has a place of its own, so that nobody sees what others are about to say.
     fn seat(&self) -> Seat {
-        let number = member(&self.effect.kind).map_or(0, |(_, number)| number);
+        let own = if self.apart { Seat::APART } else { 0 };
+        let number = member(&self.effect.kind).map_or(own, |(_, number)| number);
         Seat { lane: self.effect.lane, number }
     }
 

@@ -23,7 +23,7 @@ use crate::meta::Meta;
 use crate::relay::Silent;
 use crate::render::Output;
 use crate::request::who;
-use crate::under_way::{self, Order};
+use crate::under_way::{self, Lands, Order};
 use crate::workplace::{Held, Workplace};
 
 const NAME: &str = "autopilot";
@@ -255,7 +255,13 @@ pub fn start(
     branch: Option<String>,
     tone: Tone,
 ) -> Result<Exit, Error> {
-    let order = Order { flow: flow()?, inputs, about: Some(session_slug(spec)), branch };
+    let order = Order {
+        flow: flow()?,
+        inputs,
+        about: Some(session_slug(spec)),
+        lands: Lands::on(branch),
+        entry: None,
+    };
     under_way::begin(held, order, tone)
 }
 

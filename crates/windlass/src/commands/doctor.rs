@@ -11,7 +11,7 @@ use windlass_engine::trial;
 use crate::config;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::prepared::{LookedOver, Prepared};
+use crate::prepared::{LookedOver, Onto, Prepared};
 use crate::probe::{Found, Probe};
 use crate::render::{Output, clean};
 use crate::workplace::{Held, Workplace};
@@ -187,7 +187,7 @@ fn look() -> Vec<Finding> {
         }
     };
     findings.push(Finding::of("state", Ok(dir)));
-    match held.looked_over(None) {
+    match held.looked_over(Onto::Here) {
         Ok(looked_over) => look_over(&held, &looked_over, &mut findings),
         Err(error) => findings.push(Finding::of("windlass.toml", Err(error))),
     }

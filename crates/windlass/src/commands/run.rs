@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::face::Tone;
 use crate::render::Output;
 use crate::suggest;
-use crate::under_way::{self, Order};
+use crate::under_way::{self, Lands, Order};
 use crate::workplace::Workplace;
 
 #[derive(Debug, Args)]
@@ -60,7 +60,8 @@ pub fn run(args: &RunArgs, _out: &mut Output) -> Result<Exit, Error> {
     }
     let place = Workplace::find(Path::new("."))?;
     let held = place.take(&format!("windlass run {}", args.target))?;
-    let order = Order { flow, inputs, about: None, branch: args.branch.clone() };
+    let order =
+        Order { flow, inputs, about: None, lands: Lands::on(args.branch.clone()), entry: None };
     under_way::begin(&held, order, Tone::of(args.json))
 }
 

@@ -63,7 +63,7 @@ fn the_transition_table() {
                 ("apply_patch", "saved"),
                 ("verify_ready", "told"),
                 ("verifying", "fail"),
-                ("verify_report", "written"),
+                ("verify_report", "told"),
             ],
             &["proposed", "applied", "stopped"],
             "verify_gate",
@@ -176,7 +176,7 @@ fn i4_a_failed_patch_leaves_the_retry_count_alone() {
     assert_eq!(counter(&walk, "layer1"), Some(3));
     walk.answers("patch_gate", "apply").says("apply_patch", "saved");
     let implemented = walk.runs("implement");
-    walk.says("verify_ready", "told").says("verifying", "fail").says("verify_report", "written");
+    walk.says("verify_ready", "told").says("verifying", "fail").says("verify_report", "told");
     assert_eq!((counter(&walk, "layer1"), walk.runs("implement")), (Some(3), implemented));
     assert!(!offers_autofix(&walk));
     let before = walk.runs("verifying");
@@ -189,7 +189,7 @@ fn i4_a_failed_patch_leaves_the_retry_count_alone() {
     let context = with(&walk, "evaluating", "verify_context");
     assert_eq!((counter(&walk, "layer1"), context.as_deref()), (Some(3), Some("Layer 1 PASSED")));
     walk.says("evaluating", "fail_l2").on_to("verifying", &[]).says("verifying", "fail");
-    assert_eq!(walk.says("verify_report", "written").at(), ["verify_gate"]);
+    assert_eq!(walk.says("verify_report", "told").at(), ["verify_gate"]);
 }
 
 /// "Patch file is empty", "Diff path validation failed", "any hunk fails to apply": each returns to
@@ -231,7 +231,7 @@ fn a_patch_that_leaves_no_checks_is_settled() {
     walk.answers("patch_gate", "apply").says("apply_patch", "saved");
     walk.says("verify_ready", "told").says("verifying", "skipped").on_to("evaluating", &[]);
     walk.says("evaluating", "fail_l3").on_to("qa_layer3", &[]).answers("qa_layer3", "fix");
-    walk.on_to("verifying", &[]).says("verifying", "fail").says("verify_report", "written");
+    walk.on_to("verifying", &[]).says("verifying", "fail").says("verify_report", "told");
     assert_eq!(walk.at(), ["implement_standard"]);
 }
 

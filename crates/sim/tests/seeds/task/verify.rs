@@ -25,7 +25,7 @@ fn layer_1_runs_the_seeds_checks() {
 #[test]
 fn the_result_decides() {
     for (verdict, at) in
-        [("pass", "verify_result"), ("skipped", "verify_result"), ("fail", "verify_report")]
+        [("pass", "verify_result"), ("skipped", "verify_reading"), ("fail", "verify_report")]
     {
         assert_eq!(fresh(&[], "verifying").says("verifying", verdict).at(), [at], "{verdict}");
     }
@@ -39,12 +39,12 @@ fn three_automatic_retries_of_the_implementation_role_alone() {
         let mut walk = fresh(&[("mode", mode)], "verifying");
         let implementer = format!("implement_{mode}");
         for retry in 1..=3 {
-            walk.says("verifying", "fail").says("verify_report", "written");
+            walk.says("verifying", "fail").says("verify_report", "told");
             assert_eq!(walk.at(), [implementer.as_str()], "{mode}, retry {retry}");
             assert_eq!(counter(&walk, "layer1"), Some(retry), "{mode}");
             walk.on_to("verifying", &[]);
         }
-        walk.says("verifying", "fail").says("verify_report", "written");
+        walk.says("verifying", "fail").says("verify_report", "told");
         assert_eq!(walk.at(), ["verify_gate"], "{mode}: max retries reached (3/3)");
         assert_eq!((walk.runs(&implementer), walk.runs("verifying")), (4, 4), "{mode}");
         let once = usize::from(mode != "single");
@@ -69,21 +69,24 @@ fn a_retry_that_passes_goes_on() {
     }
 }
 
-/// The reporter tells what failed and decides nothing: whatever becomes of it, the failure stands.
+/// "a project without any command to run": the verifier's model reads the change. What it finds wrong is retried like any
+/// failure; who cannot read it has found nothing, and what it says is no evidence that anything works.
 #[test]
-fn the_reporter_is_no_judge() {
-    let mishaps =
-        ["written", "unknown", "no_output", "crashed", "timed_out", "cut_short", "context_full"];
-    for outcome in mishaps {
-        let mut walk = fresh(&[("verifier_model", "sonnet")], "verifying");
-        walk.says("verifying", "fail");
-        assert_eq!(with(&walk, "verify_report", "model").as_deref(), Some("sonnet"));
-        walk.says("verify_report", outcome);
-        assert_eq!(
-            (walk.at(), counter(&walk, "layer1")),
-            (vec!["implement_standard".into()], Some(1))
-        );
+fn where_nothing_can_be_run_a_model_reads() {
+    let outcomes =
+        ["pass", "unknown", "no_output", "crashed", "timed_out", "cut_short", "context_full"];
+    for outcome in outcomes {
+        let mut walk = fresh(&[], "verifying");
+        walk.says("verifying", "skipped").says("verify_reading", outcome);
+        assert_eq!(walk.at(), ["verify_result"], "{outcome}");
+        walk.on_to("evaluating", &[]);
+        let context = with(&walk, "evaluating", "verify_context");
+        assert_eq!(context.as_deref(), Some("Layer 1 was not executed for this session."));
     }
+    let mut walk = fresh(&[], "verifying");
+    walk.says("verifying", "skipped").says("verify_reading", "fail").says("verify_report", "told");
+    assert_eq!(walk.at(), ["implement_standard"]);
+    assert_eq!(counter(&walk, "layer1"), Some(1));
 }
 
 /// The options of the first hard gate, in the seed's words.
