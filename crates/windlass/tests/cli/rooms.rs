@@ -18,6 +18,7 @@ const MAY_USE: &[(&str, &[&[&str]])] = &[
     ("windlass-process", &[]),
     ("windlass-sim", &[&["windlass-core"]]),
     ("windlass-testkit", &[]),
+    ("windlass-words", &[]),
     ("windlass-journal", &[BASE]),
     ("windlass-repo", &[BASE]),
     ("windlass-agents", &[BASE]),
@@ -26,7 +27,11 @@ const MAY_USE: &[(&str, &[&[&str]])] = &[
     ("windlass-engine", &[BASE, ADAPTERS]),
     (
         "windlass-clerks",
-        &[BASE, &["windlass-journal", "windlass-agents", "windlass-sources", "windlass-engine"]],
+        &[
+            BASE,
+            &["windlass-journal", "windlass-agents", "windlass-sources", "windlass-engine"],
+            &["windlass-words"],
+        ],
     ),
     (
         "windlass",
@@ -34,6 +39,7 @@ const MAY_USE: &[(&str, &[&[&str]])] = &[
             BASE,
             ADAPTERS,
             &["windlass-inside", "windlass-engine", "windlass-clerks", "windlass-sim"],
+            &["windlass-words"],
             // What agents are tried out on.
             &["windlass-testkit"],
         ],
