@@ -6,15 +6,20 @@
 //! | question | file |
 //! |---|---|
 //! | what does autopilot keep? | `autopilot/` |
+//! | what does task keep? | `task/` |
 //! | what does a project remember? | `memory/` |
 //! | how are files written from the journal? | `projection.rs` |
 //! | what did a role find? | `finding.rs` |
+//! | what did a command print? | `printed.rs` |
 
 pub mod autopilot;
 pub mod finding;
 pub mod memory;
+mod printed;
 mod projection;
+pub mod task;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,7 +28,7 @@ use windlass_core::workflow::{Errand, Kind, Workflow};
 use windlass_engine::clerk::{Clerk, Nobody};
 
 /// All of them.
-const OFFICES: &[Office] = &[autopilot::OFFICE];
+const OFFICES: &[Office] = &[autopilot::OFFICE, task::OFFICE];
 
 /// A kind of clerk.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +56,17 @@ pub struct Place<'a> {
     pub base: &'a str,
     /// The run.
     pub run: &'a Run,
+    /// What is known of the project, where a run is to be driven; who only looks need not know.
+    pub project: Option<&'a Project>,
+}
+
+/// What is known of a project before anything is done.
+#[derive(Clone, Debug, Default)]
+pub struct Project {
+    /// What it is written in.
+    pub language: String,
+    /// Commands by the name of their check.
+    pub checks: BTreeMap<String, String>,
 }
 
 impl Office {
@@ -61,6 +77,11 @@ impl Office {
             kinds.any(|kind| matches!(kind, Kind::Errand(Errand::Read { name }) if name == office.known_by))
         })
     }
+}
+
+/// Whether a file is as we wrote it, by what is remembered of that.
+pub fn wrote(remembered: &str, path: &str, text: &str) -> bool {
+    projection::wrote(remembered, path, text)
 }
 
 /// The clerk of a run: nobody, if its workflow keeps nothing.

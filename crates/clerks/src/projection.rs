@@ -76,6 +76,21 @@ impl Projection {
         }
     }
 
+    /// Removes a file that is as we wrote it. Whether it is gone: what somebody else has written there stays.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or removed.
+    pub fn remove(&mut self, path: &str) -> Result<bool, Trouble> {
+        let Some(there) = self.files.text(path)? else { return Ok(true) };
+        if !self.is_ours(path, &there) {
+            return Ok(false);
+        }
+        self.files.remove(path)?;
+        self.there.remove(path);
+        Ok(true)
+    }
+
     /// Keeps a file of somebody else's under another name.
     ///
     /// # Errors
@@ -103,6 +118,12 @@ impl Projection {
         let written = fs::write(&new, text).and_then(|()| fs::rename(&new, &self.ledger));
         written.map_err(|error| Trouble::io("write", &self.ledger, &error))
     }
+}
+
+/// Whether a file is as we wrote it, by what a ledger has.
+pub fn wrote(ledger: &str, path: &str, text: &str) -> bool {
+    let written: BTreeMap<String, String> = serde_json::from_str(ledger).unwrap_or_default();
+    written.get(path).is_some_and(|digest| *digest == digest_of(text))
 }
 
 fn digest_of(text: &str) -> String {

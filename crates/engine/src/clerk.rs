@@ -93,6 +93,16 @@ pub trait Clerk: Send + Sync {
         None
     }
 
+    /// Why a verdict and the papers that came with it do not go together, if they do not: then neither counts.
+    fn contradicts(
+        &self,
+        _verdict: &str,
+        _papers: &BTreeMap<String, Vec<u8>>,
+        _at: &Situation,
+    ) -> Option<String> {
+        None
+    }
+
     /// Why an answer cannot be taken now, if it cannot: what it is about is not what was shown any more.
     fn refuses(&self, _option: &str, _at: &Situation) -> Option<String> {
         None

@@ -46,7 +46,10 @@ impl Exhibits<'_> {
             "check-output" => self.check_output(at),
             "output" => self.output(at),
             "diff" => self.change(at),
-            "changed-files" => self.changed_files(at),
+            "changed-files" => self
+                .changed_files(at)
+                .filter(|names| !names.is_empty())
+                .or_else(|| self.clerk.artifact(name, at)),
             "conflicts" => self.conflicts(at),
             "lane" => Some(LANE.to_owned()),
             other => self.clerk.artifact(other, at),

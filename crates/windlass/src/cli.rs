@@ -21,6 +21,7 @@ use crate::commands::report::ReportArgs;
 use crate::commands::resume::ResumeArgs;
 use crate::commands::run::RunArgs;
 use crate::commands::status::StatusArgs;
+use crate::commands::task::TaskArgs;
 use crate::commands::wish::{OverrideArgs, RedoArgs, SkipArgs, StopArgs};
 use crate::commands::workflow::WorkflowCommand;
 use crate::exit::Exit;
@@ -29,6 +30,7 @@ const EXAMPLES: &str = "\
 Examples:
   windlass demo                             watch it build a small program, for free
   windlass autopilot docs/spec.md           build a spec, phase by phase
+  windlass task \"Add a --json flag\"         do one task, on a branch of its own
   windlass run my-flow.toml                 do a workflow of your own
   windlass resume                           go on after a stop, a crash or an answer
   windlass workflow list                    the built-in workflows
@@ -62,6 +64,9 @@ pub enum Command {
 
     /// Build an approved spec, phase by phase
     Autopilot(AutopilotArgs),
+
+    /// Do one task: plan, confirm, generate, verify, evaluate, commit
+    Task(Box<TaskArgs>),
 
     /// Start a workflow on this repository
     Run(RunArgs),

@@ -7,14 +7,15 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use windlass_agents::{Agent, Here, Missing};
-use windlass_clerks::Office;
+use windlass_agents::{Agent, Here, Missing, Post};
+use windlass_clerks::{Office, Project};
 use windlass_core::lang::Catalogue;
 use windlass_core::run::Run;
+use windlass_core::value::Value;
 use windlass_core::workflow::{Errand, InputIx, Kind, Workflow};
 use windlass_engine::books::Books;
 use windlass_engine::clerk::Clerk;
-use windlass_engine::crew;
+use windlass_engine::crew::{self, Crew, Model, Preset};
 use windlass_engine::exhibit::Exhibits;
 use windlass_engine::isolation::Isolation;
 use windlass_engine::mask::Mask;
@@ -293,6 +294,12 @@ impl<I> Prepared<I> {
         if all.is_empty() { "none: everything is skipped".to_owned() } else { all.join(", ") }
     }
 
+    /// What a clerk is told of the project.
+    pub fn project(&self) -> Project {
+        let Checks { commands, language, .. } = &self.checks;
+        Project { language: language.clone(), checks: commands.clone() }
+    }
+
     /// What each agent and each check may take of the machine at a level.
     pub fn bounds(&self, level: Level) -> Bounds {
         match level {
@@ -411,7 +418,7 @@ impl Prepared {
             bounds: self.bounds(self.isolation.sandbox().level()),
             isolation: self.isolation,
             agents: self.agents,
-            crew: self.config.crew(),
+            crew: crew(&self.config, run)?,
             roles: self.roles.all,
             skills: self.skills,
             catalogue: own_catalogue(run.workflow())?,
@@ -436,6 +443,28 @@ impl Prepared {
         };
         Ok(Shop::open(tools, run, books)?)
     }
+}
+
+/// Who is there for a run. Where its workflow asks which models are wanted, the answer counts more than the configuration:
+/// `models` is a preset or `custom`, `triple` then says which, `verifier_model` is the verifier's.
+fn crew(config: &Config, run: &Run) -> Result<Crew, Error> {
+    let mut crew = config.crew();
+    let said = |name: &str| match run.input_named(name) {
+        Some(Value::Text(text)) => Some(text.to_string()),
+        _ => None,
+    };
+    let models = said("models").map(|preset| match preset.as_str() {
+        "custom" => said("triple").unwrap_or_default(),
+        _ => preset,
+    });
+    // What is inherited is what the configuration says.
+    if let Some(models) = models.filter(|models| models != "default") {
+        crew.preset = Some(Preset::parse(&models).map_err(Error::usage)?);
+    }
+    if let Some(model) = said("verifier_model").filter(|model| model != "haiku") {
+        crew.posts.entry(Post::Verifier).or_default().model = Some(Model::parse(&model));
+    }
+    Ok(crew)
 }
 
 /// The checks that a workflow runs, and those that are part of others.

@@ -45,7 +45,7 @@ fn here(place: Workplace, request: Request) -> Result<Response, Error> {
         Request::Answer { gate, option, text, who, .. } => {
             let answer = under_way::answer(gate, option, text, &who);
             let top = held.repository.top();
-            let clerk = told(top, &held.dir, &held.journal, &id, engine.run())?;
+            let clerk = told(top, &held.dir, &held.journal, &id, engine.run(), None)?;
             let store = Store::open(held.repository.clone(), &held.dir, Settings::default())?;
             store.recover()?;
             let at = Reception { clerk: &*clerk, journal: &held.journal, store: Some(&store) };

@@ -36,7 +36,7 @@ pub use self::mermaid::mermaid;
 pub use self::show::workflow;
 pub use self::simulating::Progress;
 pub use self::telling::{Teller, because_of};
-pub use self::text::clean;
+pub use self::text::{clean, clean_lines};
 pub use self::totals::{Sum, sum, sum_json};
 pub use self::walk::{Walk, walk, walk_json};
 use crate::error::Error;

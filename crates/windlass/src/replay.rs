@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use windlass_clerks::{Place, clerk};
+use windlass_clerks::{Place, Project, clerk};
 use windlass_core::run::{Run, fold};
 use windlass_engine::EngineError;
 use windlass_engine::clerk::Clerk;
@@ -59,9 +59,10 @@ pub fn told(
     journal: &Journal,
     id: &RunId,
     run: &Run,
+    project: Option<&Project>,
 ) -> Result<Arc<dyn Clerk>, Error> {
     let base = Meta::of(journal, id)?.base.unwrap_or_default();
-    let clerk = clerk(&Place { top, state, base: &base, run });
+    let clerk = clerk(&Place { top, state, base: &base, run, project });
     feed(&*clerk, journal, id)?;
     Ok(clerk)
 }

@@ -156,7 +156,8 @@ fn drive(
     let agents = prepared.config.agents.iter();
     slips.extend(agents.filter_map(|(name, kind)| Some(format!("{name} {}", kind.advice()?))));
     held.free_lanes(&prepared.store, id)?;
-    let clerk = told(held.repository.top(), &held.dir, &held.journal, id, engine.run())?;
+    let (top, project) = (held.repository.top(), prepared.project());
+    let clerk = told(top, &held.dir, &held.journal, id, engine.run(), Some(&project))?;
     let state = (engine.run(), engine.books());
     let shop = Arc::new(prepared.shop(held, state, clerk.clone(), sender.clone())?);
     let mut hands = Workers::new(shop.clone(), &held.journal, begun);

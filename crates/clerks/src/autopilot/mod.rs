@@ -70,14 +70,9 @@ struct Autopilot {
 }
 
 impl Autopilot {
-    fn new(Place { top, state, base, run }: &Place<'_>) -> Self {
+    fn new(Place { top, state, base, run, .. }: &Place<'_>) -> Self {
         let files = Files::of(top);
-        let input = |name: &str| {
-            let inputs = &run.workflow().inputs;
-            let at = inputs.iter().position(|input| input.name == name)?;
-            let ix = windlass_core::workflow::InputIx(u16::try_from(at).ok()?);
-            run.input(ix).cloned()
-        };
+        let input = |name: &str| run.input_named(name).cloned();
         let text = |name: &str| input(name).map_or(String::new(), |value| value.to_string());
         let spec = text("spec");
         Autopilot {

@@ -15,7 +15,7 @@ use windlass_engine::entry::{Check, Entry, Invocation, Note};
 
 use super::tell::SET_TO;
 use super::{PLANS, stage};
-use crate::finding;
+use crate::{finding, printed};
 
 /// So many tasks are a plan that a person looks at.
 pub const TASK_THRESHOLD: i64 = 15;
@@ -224,7 +224,7 @@ impl Session {
             }
             Note::Checked { unit: Some(unit), name, came: Check::Fail, output, .. } => {
                 let printed = output.as_deref().and_then(blob).unwrap_or_default();
-                let line = telling_line(&String::from_utf8_lossy(&printed));
+                let line = printed::telling_line(&String::from_utf8_lossy(&printed));
                 let failing = self.failing.entry(unit.clone()).or_default();
                 failing.push(format!("`{name}` failed: {line}"));
             }
@@ -636,19 +636,6 @@ impl Phase {
     pub fn effective(&self) -> &str {
         self.complexity_override.as_deref().unwrap_or(&self.complexity)
     }
-}
-
-/// The line of an output that most likely says what is wrong: the last one that speaks of it, or else the last one.
-fn telling_line(printed: &str) -> String {
-    const WORDS: [&str; 7] =
-        ["error", "fail", "panic", "assert", "exception", "not ok", "expected"];
-    let lines = || printed.lines().map(str::trim).filter(|line| !line.is_empty());
-    let speaks = |line: &&str| {
-        let line = line.to_lowercase();
-        WORDS.iter().any(|word| line.contains(word))
-    };
-    let line = lines().rfind(speaks).or_else(|| lines().next_back());
-    windlass_agents::one_line(line.unwrap_or("it printed nothing"))
 }
 
 #[cfg(test)]

@@ -117,6 +117,64 @@ impl Files {
         Ok(true)
     }
 
+    /// Removes a file. That it is not there is fine.
+    ///
+    /// # Errors
+    ///
+    /// When it is there and cannot be removed.
+    pub fn remove(&self, path: &str) -> Result<(), Trouble> {
+        match self.open()?.remove(path) {
+            Err(error) if !error.is_not_found() => Err(Trouble::new(error.to_string())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes a directory and those in it, as far as nothing is in them, without following links.
+    pub fn remove_empty(&self, path: &str) {
+        let full = self.root.join(path);
+        if full.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+            for name in self.names(path) {
+                self.remove_empty(&format!("{path}/{name}"));
+            }
+            // Whatever is not empty stays.
+            let _ = std::fs::remove_dir(full);
+        }
+    }
+
+    /// The files at or below a place, without following links.
+    pub fn below(&self, path: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut so_far = self.root.clone();
+        let linked = Path::new(path).iter().any(|part| {
+            so_far.push(part);
+            so_far.is_symlink()
+        });
+        if !linked {
+            self.walk(path, &mut found);
+        }
+        found
+    }
+
+    fn walk(&self, path: &str, found: &mut Vec<String>) {
+        for name in self.names(path) {
+            let path = format!("{path}/{name}");
+            match self.root.join(&path).symlink_metadata() {
+                Ok(meta) if meta.is_dir() => self.walk(&path, found),
+                Ok(_) => found.push(path),
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// What is in a directory, by name.
+    fn names(&self, path: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.root.join(path)).into_iter().flatten().flatten();
+        let mut names: Vec<String> =
+            entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.sort();
+        names
+    }
+
     fn open(&self) -> Result<Root, Trouble> {
         Root::open(&self.root, Links::Follow)
             .map_err(|error| Trouble::io("open", &self.root, &error))

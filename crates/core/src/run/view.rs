@@ -149,6 +149,12 @@ impl Run {
         self.inputs.get(ix.at())?.as_ref()
     }
 
+    /// The value of the input of this name.
+    pub fn input_named(&self, name: &str) -> Option<&Value> {
+        let at = self.flow.inputs.iter().position(|input| input.name == name)?;
+        self.inputs.get(at)?.as_ref()
+    }
+
     /// Whether a report said more than was set aside, and nobody has raised the caps since.
     pub fn has_overrun(&self) -> bool {
         self.overrun

@@ -609,6 +609,13 @@ impl<'a> Visit<'a> {
                 kept.came = Came::NoOutput;
             }
         }
+        if let Came::Verdict(verdict) = &kept.came
+            && let Some(why) =
+                self.shop.clerk.contradicts(verdict, &found.papers, &self.job.situation())
+        {
+            kept.remarks.push(why);
+            kept.came = Came::Unknown;
+        }
         let mask = &self.shop.setup.mask;
         kept.papers =
             found.papers.into_iter().map(|(path, bytes)| (path, mask.bytes(bytes))).collect();

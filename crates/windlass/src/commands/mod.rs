@@ -19,6 +19,7 @@ pub mod report;
 pub mod resume;
 pub mod run;
 pub mod status;
+pub mod task;
 pub mod wish;
 pub mod workflow;
 
@@ -32,6 +33,7 @@ pub fn run(command: Command, out: &mut Output) -> Result<Exit, Error> {
         Command::Init(args) => init::run(&args, out),
         Command::Run(args) => run::run(&args, out),
         Command::Autopilot(args) => autopilot::run(&args, out),
+        Command::Task(args) => task::run(&args, out),
         Command::Resume(args) => resume::run(&args, out),
         Command::Stop(args) => wish::stop(&args, out),
         Command::Status(args) => status::run(&args, out),

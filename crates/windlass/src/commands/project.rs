@@ -37,7 +37,7 @@ pub fn run(args: &ProjectArgs, out: &mut Output) -> Result<Exit, Error> {
     let held = place.take("windlass project")?;
     let known = known::named_or_newest(&held.journal, args.run.as_deref())?;
     let top = held.repository.top();
-    let clerk = told(top, &held.dir, &held.journal, &known.id, &known.run)?;
+    let clerk = told(top, &held.dir, &held.journal, &known.id, &known.run, None)?;
     let remarks = clerk.flush();
     if args.json {
         out.json(&json!({ "run": known.id.as_str(), "remarks": remarks }))?;

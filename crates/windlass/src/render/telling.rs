@@ -58,8 +58,10 @@ impl Teller {
                 lines.extend(it.remarks.iter().map(|remark| format!("    {remark}")));
                 lines
             }
-            Note::Checked { unit, name, came, command, .. } => {
+            Note::Checked { unit, name, came, command, output, .. } => {
                 let why = match came {
+                    // Windlass has looked itself, and nothing came of it.
+                    Check::Skipped if command.is_none() && output.is_some() => "",
                     Check::Skipped if command.is_some() => ": its command is not installed",
                     Check::Skipped => ": there is no such command",
                     Check::Pass | Check::Fail | Check::FailedBefore => "",

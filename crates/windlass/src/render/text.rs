@@ -32,6 +32,11 @@ pub fn clean(text: &str) -> String {
     cleaned
 }
 
+/// The same for a text of several lines: each is clean.
+pub fn clean_lines(text: &str) -> String {
+    text.lines().map(clean).collect::<Vec<_>>().join("\n")
+}
+
 /// A paragraph: what stands at its left edge, and words that flow beside it. Every text in it is
 /// [`clean`]ed.
 #[derive(Debug, Default)]

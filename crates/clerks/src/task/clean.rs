@@ -1,0 +1,198 @@
+//! What is cleaned up, and what never is: only files that are as we wrote them go. What somebody else has written, or has
+//! changed since, stays where it is, and is named.
+
+use std::collections::BTreeMap;
+
+use windlass_core::path::For;
+use windlass_engine::clerk::Told;
+use windlass_engine::message::Trouble;
+use windlass_engine::shop::lock;
+use windlass_sources::task::{self as format};
+
+use super::Task;
+
+/// What of `.harness/` a session of task owns. Learnings, sessions and memory of others are not here.
+const OWN: [&str; 6] = [
+    ".harness/state.json",
+    ".harness/conventions.md",
+    ".harness/planner",
+    ".harness/generator",
+    ".harness/verify",
+    ".harness/autofix_pre_apply",
+];
+
+/// Where a team's knowledge is, below the output base.
+const MEMORY: &str = "memory";
+
+impl Task {
+    /// The session's own files that are there.
+    fn own_files(&self) -> Vec<String> {
+        let files = OWN.iter().flat_map(|path| {
+            let below = self.files.below(path);
+            let itself = self.files.root().join(path).is_file().then(|| (*path).to_owned());
+            below.into_iter().chain(itself)
+        });
+        files.collect()
+    }
+
+    /// Removes the files of a session that somebody left, now that a person wants that. What they hold is kept in the
+    /// journal first.
+    pub(super) fn clear_earlier(&self) -> Result<Told, Trouble> {
+        let mut papers = BTreeMap::new();
+        let mut gone = Vec::new();
+        for path in self.own_files() {
+            if let Some(text) = self.files.text(&path)? {
+                papers.insert(format!("windlass/cleared/{path}"), text);
+            }
+            gone.push(path);
+        }
+        for path in &gone {
+            self.files.remove(path)?;
+        }
+        self.files.remove_empty(format::HARNESS);
+        let words = self.words();
+        let text = match gone.is_empty() {
+            true => String::new(),
+            false => words.say("task-cleared", &[("count", &gone.len().to_string())]),
+        };
+        Ok(Told { text, papers, ..Told::default() })
+    }
+
+    /// Removes what we wrote below `.harness/`.
+    pub(super) fn clean_session(&self) -> Result<String, Trouble> {
+        // Nothing is written again while this goes on, and nothing after it.
+        *lock(&self.clearing) = true;
+        let left = self.remove_ours(self.own_files())?;
+        self.files.remove_empty(format::HARNESS);
+        Ok(self.left_alone(&left))
+    }
+
+    /// Removes the papers, behind the seed's guard. What landed is in the history, and what is not as we know it stays.
+    pub(super) fn clean_artifacts(&self) -> Result<String, Trouble> {
+        let docs = self.docs();
+        let words = self.words();
+        if let Some(why) = self.guarded(&docs) {
+            return Ok(words.say("task-guard", &[("path", &docs), ("why", &why)]));
+        }
+        *lock(&self.clearing) = true;
+        let place = docs.trim_end_matches('/');
+        let mut theirs = Vec::new();
+        let mut ours = Vec::new();
+        for path in self.files.below(place) {
+            let there = self.files.text(&path)?;
+            let known = self.session().paper(&path);
+            let landed = self.session().landed.is_some();
+            let kept = ["qa_notes.md", "critic_findings.md", "conventions.md"];
+            match path.strip_prefix(&docs) {
+                // It is in the commit, as it is here.
+                Some(name)
+                    if kept.contains(&name) && landed && known.is_some() && known == there =>
+                {
+                    theirs.push(path);
+                }
+                _ => ours.push(path),
+            }
+        }
+        let mut left = self.remove_ours(ours)?;
+        for path in theirs {
+            if self.was_left_out(&path) {
+                left.push(path);
+            } else {
+                self.files.remove(&path)?;
+            }
+        }
+        self.files.remove_empty(place);
+        for above in std::path::Path::new(place).ancestors().skip(1).filter_map(|it| it.to_str()) {
+            if !above.is_empty() && self.files.below(above).is_empty() {
+                self.files.remove_empty(above);
+            }
+        }
+        let gone = words.say("task-artifacts-gone", &[("path", &docs)]);
+        let left = self.left_alone(&left);
+        Ok(if left.is_empty() { gone } else { format!("{gone}\n{left}") })
+    }
+
+    /// Whether a paper that was to land did not.
+    fn was_left_out(&self, path: &str) -> bool {
+        self.session().not_landed.contains(path)
+    }
+
+    /// Removes those files that are as we wrote them; the others are returned.
+    fn remove_ours(&self, paths: Vec<String>) -> Result<Vec<String>, Trouble> {
+        let mut left = Vec::new();
+        let mut projection = lock(&self.projection);
+        for path in paths {
+            if !projection.remove(&path)? {
+                left.push(path);
+            }
+        }
+        Ok(left)
+    }
+
+    fn left_alone(&self, left: &[String]) -> String {
+        match left.is_empty() {
+            true => String::new(),
+            false => self.words().say("task-left-alone", &[("files", &left.join(", "))]),
+        }
+    }
+
+    /// Why nothing may be removed there, if nothing may.
+    fn guarded(&self, docs: &str) -> Option<String> {
+        let place = docs.trim_end_matches('/');
+        let slug = place.rsplit('/').next().unwrap_or_default();
+        if slug.trim().is_empty() || slug == "." || slug == ".." || slug == MEMORY {
+            return Some(format!("`{slug}` is no name of a task"));
+        }
+        if !place.contains('/') {
+            return Some("it is not one level below an output directory".to_owned());
+        }
+        if let Err(refused) = For::Output.take(place) {
+            return Some(refused.to_string());
+        }
+        (!self.is_inside(place)).then(|| "a link leads out of the directory".to_owned())
+    }
+
+    /// What the output base holds, before anybody decides whether it goes.
+    pub(super) fn listing(&self) -> String {
+        let words = self.words();
+        let base = self.output_base();
+        let mut text = words.say("task-output-base", &[("path", &base)]);
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for path in self.files.below(&base) {
+            let below = path.strip_prefix(&format!("{base}/")).unwrap_or(&path);
+            let part = below.split_once('/').map_or("", |(part, _)| part);
+            *counts.entry(part.to_owned()).or_default() += 1;
+        }
+        for (name, count) in &counts {
+            let count = count.to_string();
+            let line = words
+                .say("task-output-row", &[("name", &format!("{base}/{name}")), ("count", &count)]);
+            text.push_str(&format!("\n  {line}"));
+        }
+        if counts.contains_key(MEMORY) {
+            text.push_str(&format!("\n{}", words.say("task-memory", &[])));
+        }
+        text
+    }
+
+    fn output_base(&self) -> String {
+        let docs = self.docs();
+        let place = docs.trim_end_matches('/');
+        place.rsplit_once('/').map_or(place, |(base, _)| base).to_owned()
+    }
+
+    /// Removes the whole output base: somebody has said yes to exactly that.
+    pub(super) fn remove_output_base(&self) -> Result<String, Trouble> {
+        let base = self.output_base();
+        let words = self.words();
+        let refused = For::Output.take(&base).err().map(|refused| refused.to_string());
+        let refused = refused.or_else(|| {
+            (!self.is_inside(&base)).then(|| "a link leads out of the directory".to_owned())
+        });
+        if let Some(why) = refused {
+            return Ok(words.say("task-guard", &[("path", &base), ("why", &why)]));
+        }
+        self.files.clear(&base)?;
+        Ok(words.say("task-artifacts-gone", &[("path", &format!("{base}/"))]))
+    }
+}

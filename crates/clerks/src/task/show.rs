@@ -1,0 +1,253 @@
+//! What roles and people are shown of a session.
+
+use windlass_core::path::For;
+use windlass_engine::clerk::Situation;
+use windlass_engine::entry::Check;
+use windlass_sources::task::{self as format, PHASES};
+
+use super::session::LIMITS;
+use super::{LAYER1_RETRIES, LAYER2_RETRIES, ROUNDS, Task, stage};
+
+/// What it can show.
+pub(super) const SHOWS: [&str; 18] = [
+    "question",
+    "status",
+    "answers",
+    "conventions",
+    "spec.md",
+    "changes.md",
+    "verify_report.md",
+    "qa_report.md",
+    "qa_notes.md",
+    "critic_findings.md",
+    "plan.md",
+    "review_combined.md",
+    "review_code_quality.md",
+    "review_test_stability.md",
+    "auto_fix_patch.md",
+    "failing-files",
+    "evidence",
+    "changed-files",
+];
+
+/// So much of a paper is shown.
+const SHOWN_BYTES: usize = 48 * 1024;
+
+/// So many files are named to whoever proposes a patch.
+const FAILING_MAX: usize = 5;
+
+impl Task {
+    pub(super) fn shown(&self, name: &str, at: &Situation) -> Option<String> {
+        match name {
+            "question" => self.question(at),
+            "status" => Some(self.status()),
+            "phase" => Some(self.session().phase.clone()),
+            "next" => self.next_step(),
+            "answers" => {
+                let session = self.session();
+                (!session.answers.is_empty()).then(|| session.answers.join("\n"))
+            }
+            "conventions" => {
+                let usable =
+                    self.session().conventions.as_deref().is_some_and(|it| it != "skipped");
+                usable.then(|| self.live_conventions()).flatten().map(|text| beginning(&text))
+            }
+            "failing-files" => self.failing_files(at),
+            "evidence" => Some(self.evidence()),
+            // Of a session that somebody else began: what it says it has changed, and nothing of why.
+            "changed-files" => {
+                let paths = format::paths(&self.paper("changes.md", at)?);
+                (!paths.is_empty()).then(|| paths.join("\n"))
+            }
+            "auto-fix-patch" => self.paper("auto_fix_patch.md", at),
+            "verify_report.md" if stage::IMPLEMENT.contains(&at.stage.as_str()) => {
+                // Only what failed is to be mended.
+                let failed = self.session().layer1_result == Some("FAIL");
+                failed.then(|| self.paper(name, at)).flatten().map(|text| beginning(&text))
+            }
+            name => self.paper(name, at).map(|text| beginning(&text)),
+        }
+    }
+
+    /// The seed's status block.
+    pub(super) fn status(&self) -> String {
+        let (words, slug) = (self.words(), self.slug());
+        let session = self.session();
+        let inputs = &self.inputs;
+        let task = session.adopted().map_or(&inputs.task, |open| &open.task);
+        let task = windlass_agents::one_line(task);
+        let phase = self.label(&session.phase, words);
+        let round = format!("{} / {ROUNDS}", session.round);
+        let branch = format!("harness/{slug}");
+        let mut rows = vec![
+            ("task-row-task", task.as_str()),
+            ("task-row-mode", &inputs.mode),
+            ("task-row-model", &inputs.models),
+            ("task-row-style", &inputs.style),
+            ("task-row-phase", &phase),
+            ("task-row-round", &round),
+        ];
+        if session.environment.has_git {
+            rows.push(("task-row-branch", &branch));
+        }
+        rows.push(("task-row-scope", &inputs.scope));
+        block("[harness]", &rows, words)
+    }
+
+    /// What to do next, for somebody who only asks.
+    fn next_step(&self) -> Option<String> {
+        let id = match self.session().phase.as_str() {
+            "plan_done" => "task-next-generate",
+            "generate_done" => "task-next-verify",
+            "verify_done" => "task-next-evaluate",
+            "evaluate_done" | "completed" => "task-next-finish",
+            _ => "task-next-resume",
+        };
+        Some(self.words().say(id, &[]))
+    }
+
+    /// What people call a phase.
+    pub(super) fn label(&self, phase: &str, words: windlass_words::Words) -> String {
+        let id = format!("task-label-{}", phase.replace('_', "-"));
+        let known = PHASES.iter().find(|(name, _)| *name == phase).map(|(_, label)| *label);
+        words
+            .find(&id, &[])
+            .or_else(|| known.map(str::to_owned))
+            .unwrap_or_else(|| phase.to_owned())
+    }
+
+    /// What a person should know when they are asked something.
+    fn question(&self, at: &Situation) -> Option<String> {
+        let words = self.words();
+        match at.stage.as_str() {
+            stage::SPEC_GATE | stage::EDIT_SPEC => {
+                let path = self.place_of("spec.md", at)?;
+                Some(words.say("task-spec-at", &[("path", &path)]))
+            }
+            stage::VERIFY_GATE => {
+                let path = self.place_of("verify_report.md", at)?;
+                let error = self.session().failure();
+                let most = LAYER1_RETRIES.to_string();
+                Some(words.say(
+                    "task-spent-layer1",
+                    &[("most", &most), ("error", &error), ("path", &path)],
+                ))
+            }
+            stage::PATCH_GATE => Some(self.proposal(at)),
+            stage::QA_LAYER2 => {
+                let most = LAYER2_RETRIES.to_string();
+                let items = self.failing_items(at);
+                Some(words.say("task-spent-layer2", &[("most", &most), ("items", &items)]))
+            }
+            stage::QA_LAYER3 | stage::ROUNDS_SPENT => Some(self.failing_items(at)),
+            stage::LIMITS_GATE => {
+                let session = self.session();
+                let check = session.checks.iter().find(|check| check.name == LIMITS)?;
+                Some(check.output.clone())
+            }
+            stage::SCAN_FAILED => Some(words.say("task-scan-missing", &[])),
+            stage::COMMIT_GATE => Some(self.evidence()),
+            _ => None,
+        }
+    }
+
+    /// What is known of a proposed patch.
+    fn proposal(&self, at: &Situation) -> String {
+        let words = self.words();
+        let model = self.model_config().advisor.unwrap_or_else(|| "opus".to_owned());
+        let text = self.paper("auto_fix_patch.md", at).unwrap_or_default();
+        let line = self.session().lines.get(stage::PROPOSE).cloned().unwrap_or_default();
+        let mut said = words.say("task-autofix-model", &[("model", &model)]);
+        if !line.is_empty() {
+            said.push_str(&format!("\n{line}"));
+        }
+        if format::confidence(&text).or_else(|| format::confidence(&line)) == Some("Low") {
+            said.push_str(&format!("\n{}", words.say("task-low-confidence", &[])));
+        }
+        said
+    }
+
+    /// What an evaluation wants fixed.
+    fn failing_items(&self, at: &Situation) -> String {
+        let report = self.paper("qa_report.md", at).unwrap_or_default();
+        let items = format::section(&report, "## Fix Instructions").unwrap_or_default();
+        match items.is_empty() {
+            false => beginning(items),
+            true => self.session().lines.get(stage::EVALUATING).cloned().unwrap_or_default(),
+        }
+    }
+
+    /// The files that failing commands name: of the work, and no more than a few.
+    fn failing_files(&self, at: &Situation) -> Option<String> {
+        let report = self.paper("verify_report.md", at)?;
+        let root = self.files.root().to_owned();
+        let found = format::named_in(&report, |path| root.join(path).is_file());
+        let mut named = Vec::new();
+        for path in found {
+            match For::Reference.take(&path) {
+                Ok(_) => named.push(path),
+                Err(_) => self.warns(self.words().say("task-path-excluded", &[("path", &path)])),
+            }
+        }
+        named.truncate(FAILING_MAX);
+        if named.is_empty() {
+            self.warns(self.words().say("task-no-paths", &[]));
+            return None;
+        }
+        Some(named.join("\n"))
+    }
+
+    /// Why the work may land, for whoever decides how it ends.
+    fn evidence(&self) -> String {
+        let words = self.words();
+        let session = self.session();
+        let mut text = words.say("task-evidence", &[]);
+        for check in &session.checks {
+            let command = check.command.as_deref().map_or(String::new(), |it| format!(" ({it})"));
+            text.push_str(&format!("\n  {:<14}{}{command}", check.name, check.came.words()));
+        }
+        if let Some((came, line)) = &session.reading {
+            let read = words.say("task-read-only", &[("came", came), ("line", line)]);
+            text.push_str(&format!("\n  {read}"));
+        }
+        if let Some(line) = session.lines.get(stage::EVALUATING) {
+            text.push_str(&format!("\n  {:<14}{line}", "evaluation"));
+        }
+        let ran =
+            session.checks.iter().any(|check| check.came == Check::Pass && check.name != LIMITS);
+        if !ran {
+            text.push_str(&format!("\n  {}", words.say("task-all-skipped", &[])));
+        }
+        for (record, id) in [
+            ("continued_after_layer1", "task-open-layer1"),
+            ("accepted_as_is", "task-open-accepted"),
+            ("completed_with_open_issues", "task-open-rounds"),
+            ("limits_lifted", "task-open-limits"),
+        ] {
+            if session.records.contains(record) {
+                text.push_str(&format!("\n  {}", words.say(id, &[])));
+            }
+        }
+        text
+    }
+}
+
+/// A block of rows below a heading, each with its name, as the seed prints them.
+pub(super) fn block(heading: &str, rows: &[(&str, &str)], words: windlass_words::Words) -> String {
+    let names: Vec<String> = rows.iter().map(|(id, _)| words.say(id, &[])).collect();
+    let wide = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let mut text = heading.to_owned();
+    for (name, (_, value)) in names.iter().zip(rows) {
+        let room = " ".repeat(wide - name.chars().count());
+        text.push_str(&format!("\n  {name}{room} : {value}"));
+    }
+    text
+}
+
+fn beginning(text: &str) -> String {
+    if text.len() <= SHOWN_BYTES {
+        return text.trim_end().to_owned();
+    }
+    let cut = text.floor_char_boundary(SHOWN_BYTES);
+    format!("{}\n[… {} bytes more]", &text[..cut], text.len() - cut)
+}

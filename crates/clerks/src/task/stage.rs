@@ -1,0 +1,112 @@
+//! The stages of `workflows/task.toml` that mean something to the session: each by its name there.
+
+macro_rules! stages {
+    ($($name:ident = $text:literal),* $(,)?) => {
+        $(pub const $name: &str = $text;)*
+
+        /// All of them.
+        #[cfg(test)]
+        pub const ALL: &[&str] = &[$($text),*];
+    };
+}
+
+stages! {
+    ADVISE_MULTI = "advise_multi",
+    ADVISE_STANDARD = "advise_standard",
+    ARGUMENT = "argument",
+    COMMIT_GATE = "commit_gate",
+    CONVENTIONS = "conventions",
+    EDIT_SPEC = "edit_spec",
+    EVALUATING = "evaluating",
+    GENERATE_READY = "generate_ready",
+    IMPLEMENT_MULTI = "implement_multi",
+    IMPLEMENT_SINGLE = "implement_single",
+    IMPLEMENT_STANDARD = "implement_standard",
+    LEAD_PLAN = "lead_plan",
+    LIMITS_GATE = "limits_gate",
+    PATCH_GATE = "patch_gate",
+    PLAN_MULTI = "plan_multi",
+    PLAN_READY = "plan_ready",
+    PLAN_SINGLE = "plan_single",
+    PLAN_STANDARD = "plan_standard",
+    PROPOSE = "propose",
+    QA_LAYER2 = "qa_layer2",
+    QA_LAYER3 = "qa_layer3",
+    REVISE_SPEC = "revise_spec",
+    ROUNDS_SPENT = "rounds_spent",
+    SCAN = "scan",
+    SCAN_FAILED = "scan_failed",
+    SPEC_GATE = "spec_gate",
+    VERIFY_GATE = "verify_gate",
+    VERIFYING = "verifying",
+    VERIFY_READING = "verify_reading",
+    VERIFY_READY = "verify_ready",
+}
+
+/// Those at which code is written.
+pub const IMPLEMENT: [&str; 3] = [IMPLEMENT_SINGLE, IMPLEMENT_STANDARD, IMPLEMENT_MULTI];
+
+/// Those at which a spec is made by several.
+pub const PANELS: [&str; 2] = [PLAN_STANDARD, PLAN_MULTI];
+
+#[cfg(test)]
+mod tests {
+    use windlass_core::lang::{Catalogue, load};
+    use windlass_core::workflow::{Errand, Kind, Workflow};
+    use windlass_engine::exhibit::Exhibits;
+
+    use super::*;
+
+    fn task() -> Workflow {
+        let read = |name: &str| {
+            let path = format!("{}/../../workflows/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+            std::fs::read_to_string(path).unwrap()
+        };
+        load(&read("task"), &Catalogue::parse(&read("catalogue")).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn every_one_is_a_stage_of_the_workflow() {
+        let flow = task();
+        for name in ALL {
+            assert!(flow.stage_named(name).is_some(), "there is no stage `{name}`");
+        }
+    }
+
+    #[test]
+    fn what_stages_see_read_and_keep_is_known() {
+        let office = super::super::OFFICE;
+        let known = |name: &str| Exhibits::ALWAYS.contains(&name) || office.shows.contains(&name);
+        for stage in task().stages {
+            let unknown: Vec<&String> = stage.sees.iter().filter(|name| !known(name)).collect();
+            assert!(unknown.is_empty(), "{}: {unknown:?}", stage.name);
+            match &stage.kind {
+                Kind::Errand(Errand::Read { name }) => {
+                    assert!(office.reads.contains(&name.as_str()), "{name}");
+                }
+                Kind::Errand(Errand::Land { keep, .. }) => {
+                    let own = |name: &&String| !office.files.contains(&name.as_str());
+                    assert_eq!(keep.iter().filter(own).count(), 0, "{keep:?}");
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The figures that messages and files have are the definition's.
+    #[test]
+    fn figures_that_people_are_told_are_the_workflows() {
+        let flow = task();
+        let most = |name: &str| {
+            let counter = flow.counters.iter().find(|counter| counter.name == name).unwrap();
+            format!("{:?}", counter.max)
+        };
+        for (name, want) in [
+            ("layer1", super::super::LAYER1_RETRIES),
+            ("layer2", super::super::LAYER2_RETRIES),
+            ("rounds", super::super::ROUNDS),
+        ] {
+            assert!(most(name).contains(&format!("Number({want})")), "{name}");
+        }
+    }
+}

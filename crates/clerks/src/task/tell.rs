@@ -1,0 +1,216 @@
+//! What task tells people: its setup, its phases, its end. Each may be done twice and is then done once.
+
+use windlass_core::value::Value;
+use windlass_engine::clerk::{Situation, Told};
+use windlass_engine::entry::Check;
+use windlass_engine::message::Trouble;
+
+use super::session::Session;
+use super::show::block;
+use super::{COMMANDS, Task};
+
+/// So much of what a command printed is in the report, from its end.
+const PRINTED_BYTES: usize = 16 * 1024;
+
+impl Task {
+    pub(super) fn told(&self, name: &str, at: &Situation) -> Result<Told, Trouble> {
+        let text = match name {
+            "setup-summary" => self.setup(),
+            "phase-banner" => self.banner(at),
+            "phase-result" => self.result(at),
+            "verify-report" => return Ok(self.verify_report(at)),
+            "v1-session" => self.words().say("task-v1", &[]),
+            "clear-session" => return self.clear_earlier(),
+            "clean-session" => self.clean_session()?,
+            "clean-artifacts" => self.clean_artifacts()?,
+            "lane-kept" => self.words().say("task-lane-kept", &[]),
+            "output-base-listing" => self.listing(),
+            "output-base-removal" => self.remove_output_base()?,
+            "task-report" => self.report_text(),
+            _ => String::new(),
+        };
+        Ok(Told { text, ..Told::default() })
+    }
+
+    /// The setup summary. Who verifies, it says; what that costs, only where it is a model.
+    fn setup(&self) -> String {
+        let (words, slug, docs) = (self.words(), self.slug(), self.docs());
+        let session = self.session();
+        let inputs = &self.inputs;
+        let none = words.say("task-none", &[]);
+        let [build, test, lint, types] = COMMANDS
+            .map(|(check, _)| self.command(check, &session).unwrap_or_else(|| none.clone()));
+        let by_model = reads(&session, self);
+        let verifier = match by_model {
+            true => words.say("task-verifier-model", &[("model", &inputs.verifier)]),
+            false => words.say("task-verifier-commands", &[("model", &inputs.verifier)]),
+        };
+        let directory = self.files.root().display().to_string();
+        let branch = format!("harness/{slug}");
+        let mut rows = vec![("task-row-directory", directory.as_str())];
+        if session.environment.has_git {
+            rows.push(("task-row-branch", &branch));
+        }
+        rows.extend([
+            ("task-row-mode", inputs.mode.as_str()),
+            ("task-row-model", &inputs.models),
+            ("task-row-verifier", &verifier),
+            ("task-row-style", &inputs.style),
+            ("task-row-language", &session.environment.language),
+            ("task-row-test", &test),
+            ("task-row-build", &build),
+            ("task-row-lint", &lint),
+            ("task-row-types", &types),
+            ("task-row-scope", &inputs.scope),
+            ("task-row-output", &docs),
+        ]);
+        let mut text = block(&words.say("task-started", &[]), &rows, words);
+        if by_model && inputs.verifier != "haiku" {
+            let warning = words.say("task-dear-verifier", &[("model", &inputs.verifier)]);
+            text.push_str(&format!("\n{warning}"));
+        }
+        text
+    }
+
+    fn banner(&self, at: &Situation) -> String {
+        let words = self.words();
+        match phase(at) {
+            "verify" => words.say("task-phase-verify", &[]),
+            "evaluate" => words.say("task-phase-evaluate", &[]),
+            _ => String::new(),
+        }
+    }
+
+    /// How a phase ended, and where the session stands if it rests now.
+    fn result(&self, at: &Situation) -> String {
+        let words = self.words();
+        let spec = self.place_of("spec.md", at).unwrap_or_default();
+        let session = self.session();
+        let (mut text, rests) = match phase(at) {
+            "plan" => {
+                let rests = words.say("task-rest-plan", &[("path", &spec)]);
+                (words.say("task-plan-complete", &[]), rests)
+            }
+            "generate" => {
+                let line = words.say("task-generate-complete", &[]);
+                (line, words.say("task-rest-generate", &[]))
+            }
+            "verify" => {
+                let result = session.layer1_result.unwrap_or("SKIPPED");
+                let line = session.layer1_line();
+                let text =
+                    words.say("task-verify-complete", &[("result", result), ("line", &line)]);
+                (text, words.say("task-rest-verify", &[]))
+            }
+            "evaluate" => {
+                let line = words.say("task-evaluate-complete", &[]);
+                (line, words.say("task-rest-evaluate", &[]))
+            }
+            "completed" => {
+                let open =
+                    ["accepted_as_is", "completed_with_open_issues", "adopted_verdict_accepted"];
+                let open = open.iter().any(|record| session.records.contains(*record));
+                let id = if open { "task-completed-open" } else { "task-completed" };
+                (words.say(id, &[]), String::new())
+            }
+            _ => return String::new(),
+        };
+        // Retries go on by themselves, whatever the style.
+        let retried = phase(at) == "generate" && session.layer1 + session.layer2 > 0;
+        if self.inputs.style != "auto" && !rests.is_empty() && !retried {
+            text.push_str(&format!("\n{rests}"));
+        }
+        text
+    }
+
+    /// `verify_report.md`: which commands ran, what each came to, what it printed.
+    fn verify_report(&self, at: &Situation) -> Told {
+        let Some(path) = self.place_of("verify_report.md", at) else { return Told::default() };
+        let session = self.session();
+        let result = session.layer1_result.unwrap_or("SKIPPED");
+        let mut text = format!(
+            "# Verify Report (Layer 1 — Mechanical)\n\n{}\n\nResult: {result}\n\n| check | command | result |\n|---|---|---|\n",
+            session.layer1_line()
+        );
+        for check in &session.checks {
+            let command = check.command.as_deref().unwrap_or("–").replace('|', "\\|");
+            text.push_str(&format!("| {} | `{command}` | {} |\n", check.name, word(check.came)));
+        }
+        if let Some((came, line)) = &session.reading {
+            text.push_str(&format!(
+                "\nNo command could be run: the change was read ({came}). {line}\n"
+            ));
+        }
+        for check in session.checks.iter().filter(|check| !check.output.trim().is_empty()) {
+            let printed = &check.output;
+            let from = printed.ceil_char_boundary(printed.len().saturating_sub(PRINTED_BYTES));
+            let fence = fence(printed);
+            let printed = printed[from..].trim_end();
+            text.push_str(&format!("\n## {}\n\n{fence}\n{printed}\n{fence}\n", check.name));
+        }
+        Told { papers: [(path, text)].into(), ..Told::default() }
+    }
+
+    /// The end: how the session stands, where the work is, and the one command that takes it.
+    fn report_text(&self) -> String {
+        let words = self.words();
+        let mut text = self.status();
+        let docs = self.docs();
+        let session = self.session();
+        match &session.landed {
+            Some((_, branch, None)) => {
+                let line = words.say("task-take", &[("branch", branch)]);
+                text.push_str(&format!("\n{line}"));
+            }
+            Some((_, _, Some(command))) => {
+                let line = words.say("task-take-by", &[("command", command)]);
+                text.push_str(&format!("\n{line}"));
+            }
+            None if session.records.contains("no_commit") || !session.environment.has_git => {
+                let line = words.say("task-given", &[("docs", &docs)]);
+                text.push_str(&format!("\n{line}"));
+            }
+            None => {}
+        }
+        text
+    }
+}
+
+/// Whether a model is to verify: nothing is there to be run.
+fn reads(session: &Session, task: &Task) -> bool {
+    COMMANDS.iter().all(|(check, _)| task.command(check, session).is_none())
+}
+
+/// The phase that a stage is about.
+fn phase(at: &Situation) -> &str {
+    match at.with.get("phase") {
+        Some(Value::Text(phase)) => phase,
+        _ => "",
+    }
+}
+
+fn word(came: Check) -> &'static str {
+    match came {
+        Check::Pass => "PASS",
+        Check::Fail => "FAIL",
+        Check::Skipped => "SKIPPED",
+        Check::FailedBefore => "FAIL (also before this change)",
+    }
+}
+
+/// A fence that nothing in a text closes.
+fn fence(text: &str) -> String {
+    let ticks = |line: &str| line.trim_start().bytes().take_while(|byte| *byte == b'`').count();
+    "`".repeat(text.lines().map(ticks).max().unwrap_or(0).max(2) + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_is_longer_than_any_in_what_it_holds() {
+        assert_eq!(fence("plain"), "```");
+        assert_eq!(fence("```\n  ````x\n"), "`````");
+    }
+}

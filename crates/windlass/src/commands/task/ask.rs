@@ -1,0 +1,84 @@
+//! What is asked before a session begins, where somebody sits who can answer.
+
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
+
+use windlass_words::Words;
+
+use crate::error::Error;
+
+/// Whether somebody is there to be asked.
+pub fn somebody() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// Answers that cannot be taken, before it is given up.
+const TRIES: usize = 3;
+
+/// A question with a few answers.
+pub struct Choice<'a> {
+    /// The message's id: its options are below it.
+    pub id: &'a str,
+    /// What its options are called.
+    pub options: &'a [&'a str],
+    /// What the messages need.
+    pub args: &'a [(&'a str, &'a str)],
+    /// What is taken when nothing is said, or nothing that can be taken.
+    pub usual: &'a str,
+}
+
+impl Choice<'_> {
+    /// Asks; `other` says what else may be answered, and why something may not.
+    pub fn ask(
+        &self,
+        words: Words,
+        other: impl Fn(&str) -> Result<(), String>,
+    ) -> Result<String, Error> {
+        let Choice { id, options, args, usual } = self;
+        let mut out = anstream::stderr();
+        let mut text = format!("\n{}\n", words.say(id, args));
+        for (number, option) in (1..).zip(*options) {
+            let label = words.say(&format!("{id}-{option}"), args);
+            let about = words.say(&format!("{id}-{option}-about"), args);
+            text.push_str(&format!("  {number}. {label}  {about}\n"));
+        }
+        // Whether the question can be seen shows when it is answered.
+        let _ = write!(out, "{text}");
+        for _ in 0..TRIES {
+            let _ = write!(out, "[{usual}] > ");
+            let _ = out.flush();
+            let Some(line) = line()? else { break };
+            let chosen = match line.parse::<usize>() {
+                Ok(number) => options.get(number.wrapping_sub(1)).copied(),
+                Err(_) => options.iter().find(|option| **option == line).copied(),
+            };
+            match chosen {
+                _ if line.is_empty() => return Ok((*usual).to_owned()),
+                Some(option) => return Ok(option.to_owned()),
+                None => match other(&line) {
+                    Ok(()) => return Ok(line),
+                    Err(why) => {
+                        let said = words.say("ask-taken", &[("answer", &line), ("why", &why)]);
+                        let _ = writeln!(out, "{said}");
+                    }
+                },
+            }
+        }
+        let _ = writeln!(out, "{}", words.say("ask-given-up", &[("value", usual)]));
+        Ok((*usual).to_owned())
+    }
+}
+
+/// Asks for a line.
+pub fn for_line(question: &str) -> Result<Option<String>, Error> {
+    let mut out = anstream::stderr();
+    let _ = write!(out, "{question} > ");
+    let _ = out.flush();
+    Ok(line()?.filter(|line| !line.is_empty()))
+}
+
+/// A line that somebody types; nothing, when the terminal is gone.
+fn line() -> Result<Option<String>, Error> {
+    let mut line = String::new();
+    let read = std::io::stdin().lock().read_line(&mut line).map_err(Error::output)?;
+    Ok((read > 0).then(|| line.trim().to_owned()))
+}

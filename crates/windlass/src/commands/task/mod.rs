@@ -1,0 +1,603 @@
+//! `windlass task`: one task, from its plan to its commit.
+
+mod ask;
+mod given;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+use windlass_core::path::For;
+use windlass_core::run::{Input, Phase, Target as Whose, Wish};
+use windlass_core::value::Value;
+use windlass_core::workflow::Workflow;
+use windlass_engine::Engine;
+use windlass_engine::clerk::{Clerk, Situation};
+use windlass_engine::crew::Preset;
+use windlass_repo::Branch;
+use windlass_sources::task::{self as format, Left, Open};
+use windlass_words::{Lang, Words, detect};
+
+use self::ask::Choice;
+use super::workflow::{CatalogueArgs, Target};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::face::Tone;
+use crate::known::{self, Known};
+use crate::meta::Meta;
+use crate::relay::Silent;
+use crate::render::Output;
+use crate::replay::told;
+use crate::request::who;
+use crate::suggest;
+use crate::under_way::{self, Lands, Order};
+use crate::workplace::{Held, Workplace};
+
+const NAME: &str = "task";
+
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  windlass task \"Add a --json flag to status\"      plan, confirm, generate, verify, evaluate, commit
+  windlass task --file TASK.md --mode multi         a long task, planned by three specialists
+  windlass task - < TASK.md                         the same, from standard input
+  windlass task \"Fix the parser\" --scope src/parse --max-files 5
+  windlass task                                     where things stand, and what to do next
+  windlass task plan \"Add a flag\"                   step by step: plan, then generate, verify, evaluate
+  windlass task generate
+
+The work is done on a branch of its own, harness/<slug>; your checkout and its branch stay as they
+are. Nothing is generated before you have confirmed the spec, and nothing lands that has not
+passed the project's own checks. Papers are in docs/harness/<slug>/, unless --output-dir says
+otherwise.
+"
+)]
+pub struct TaskArgs {
+    #[command(flatten)]
+    what: What,
+
+    #[command(flatten)]
+    flags: Flags,
+
+    /// Print every entry of the journal as a JSON line, and ask nothing
+    #[arg(long)]
+    json: bool,
+
+    #[command(subcommand)]
+    step: Option<Step>,
+}
+
+/// What should be done.
+#[derive(Clone, Debug, Default, Args)]
+struct What {
+    /// The task, in words; `-` reads it from standard input
+    #[arg(value_name = "TASK")]
+    task: Vec<String>,
+
+    /// Read the task from a file; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Default, Args)]
+struct Flags {
+    /// How it is planned: single, standard or multi
+    #[arg(long, value_name = "MODE", value_parser = ["single", "standard", "multi"])]
+    mode: Option<String>,
+
+    /// Which models: default, all-opus, balanced, economy, or executor:M,advisor:M,evaluator:M
+    #[arg(long, value_name = "PRESET")]
+    model_config: Option<String>,
+
+    /// Whose model reads a change that no command can be run on: haiku, sonnet or opus
+    #[arg(long, value_name = "MODEL")]
+    verifier_model: Option<String>,
+
+    /// What may be changed: paths or patterns, with commas between them
+    #[arg(long, value_name = "SCOPE")]
+    scope: Option<String>,
+
+    /// So many files may be changed, and no more [default: 20]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    max_files: Option<u32>,
+
+    /// A TODO that the change leaves behind fails verification
+    #[arg(long)]
+    todo_blocking: bool,
+
+    /// The command that builds the project; `none` skips it
+    #[arg(long, value_name = "CMD")]
+    build_cmd: Option<String>,
+
+    /// The command that tests the project; `none` skips it
+    #[arg(long, value_name = "CMD")]
+    test_cmd: Option<String>,
+
+    /// The command that lints the project; `none` skips it
+    #[arg(long, value_name = "CMD")]
+    lint_cmd: Option<String>,
+
+    /// The command that checks the project's types; `none` skips it
+    #[arg(long, value_name = "CMD")]
+    type_check_cmd: Option<String>,
+
+    /// Where papers go [default: docs/harness]
+    #[arg(long, value_name = "DIR")]
+    output_dir: Option<String>,
+
+    /// At the end, ask whether the whole output directory is to be removed
+    #[arg(long)]
+    remove_output_base: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Step {
+    /// Plan a task, and stop when its spec is there
+    #[command(after_help = "Examples:\n  windlass task plan \"Add a --json flag\"\n")]
+    Plan {
+        #[command(flatten)]
+        what: What,
+
+        #[command(flatten)]
+        flags: Box<Flags>,
+
+        /// Print every entry of the journal as a JSON line, and ask nothing
+        #[arg(long)]
+        json: bool,
+    },
+    /// Generate what the spec says
+    #[command(after_help = "Examples:\n  windlass task generate\n")]
+    Generate(StepArgs),
+    /// Run the checks of layer 1
+    #[command(after_help = "Examples:\n  windlass task verify\n")]
+    Verify(StepArgs),
+    /// Have the change evaluated, layers 2 and 3
+    #[command(after_help = "Examples:\n  windlass task evaluate\n")]
+    Evaluate(StepArgs),
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+struct StepArgs {
+    /// Print every entry of the journal as a JSON line, and ask nothing
+    #[arg(long)]
+    json: bool,
+}
+
+/// A step that needs another before it.
+struct Later {
+    name: &'static str,
+    /// The papers that it needs, the phase that must have been reached, and what is said otherwise.
+    papers: &'static [&'static str],
+    from: &'static str,
+    otherwise: &'static str,
+    /// Where it begins when it is done again.
+    stage: &'static str,
+    style: &'static str,
+}
+
+const GENERATE: Later = Later {
+    name: "generate",
+    papers: &["spec.md"],
+    from: "plan_done",
+    otherwise: "Run plan first",
+    stage: "generate_entry",
+    style: "phase",
+};
+
+const VERIFY: Later = Later {
+    name: "verify",
+    papers: &["changes.md"],
+    from: "generate_done",
+    otherwise: "Run generate first",
+    stage: "verify_ready",
+    style: "step",
+};
+
+const EVALUATE: Later = Later {
+    name: "evaluate",
+    papers: &["spec.md", "changes.md", "verify_report.md"],
+    from: "verify_done",
+    otherwise: "Run verify first",
+    stage: "evaluate_ready",
+    style: "step",
+};
+
+impl Later {
+    fn not_yet(&self) -> Error {
+        let before = self.otherwise.trim_start_matches("Run ").trim_end_matches(" first");
+        let task = if before == "plan" { " \"…\"" } else { "" };
+        Error::usage(self.otherwise).hint(format!("windlass task {before}{task}"))
+    }
+}
+
+pub fn run(args: &TaskArgs, out: &mut Output) -> Result<Exit, Error> {
+    match &args.step {
+        None => begin_or_tell(&args.what, &args.flags, "auto", Tone::of(args.json), out),
+        Some(Step::Plan { what, flags, json }) => {
+            let task = given::task(&what.task, what.file.as_ref())?;
+            if task.is_none() && !ask::somebody() {
+                return Err(
+                    Error::usage("plan what?").hint("windlass task plan \"Add a --json flag\"")
+                );
+            }
+            begin_or_tell(what, flags, "phase", Tone::of(*json), out)
+        }
+        Some(Step::Generate(step)) => later(&GENERATE, Tone::of(step.json), out),
+        Some(Step::Verify(step)) => later(&VERIFY, Tone::of(step.json), out),
+        Some(Step::Evaluate(step)) => later(&EVALUATE, Tone::of(step.json), out),
+    }
+}
+
+/// A new session, or how the one that is there stands.
+fn begin_or_tell(
+    what: &What,
+    flags: &Flags,
+    style: &'static str,
+    tone: Tone,
+    out: &mut Output,
+) -> Result<Exit, Error> {
+    meant(&what.task)?;
+    let asked = Asked::of(flags)?;
+    let task = given::task(&what.task, what.file.as_ref())?;
+    let place = Workplace::find(Path::new("."))?;
+    let open = open(&place)?;
+    match (open, task) {
+        (Some(known), None) => tell(&place, &known, tone, out),
+        (Some(known), Some(task)) => another(place, known, task, &asked, style, tone, out),
+        (None, task) => {
+            let found = left_here(&place)?;
+            let task = match (task, &found) {
+                (Some(task), _) => task,
+                (None, Some(found)) => found.task.clone(),
+                (None, None) => for_task()?,
+            };
+            start(place, task, found.as_deref(), &asked, Entry::Fresh(style), tone, out)
+        }
+    }
+}
+
+/// A single word that is nearly a step was meant as one.
+fn meant(words: &[String]) -> Result<(), Error> {
+    let [word] = words else { return Ok(()) };
+    let steps = ["plan", "generate", "verify", "evaluate"];
+    match suggest::nearest(word, steps) {
+        Some(near) if near != word => Err(Error::usage(format!("is `{word}` a task, or a step?"))
+            .hint(format!(
+                "the step is `windlass task {near}`; a task says more: windlass task \"{word} …\""
+            ))),
+        _ => Ok(()),
+    }
+}
+
+fn for_task() -> Result<String, Error> {
+    let which = || Error::usage("what should be done?").hint("windlass task \"Add a --json flag\"");
+    if !ask::somebody() {
+        return Err(which());
+    }
+    let words = Words::in_lang(Lang::ENGLISH);
+    ask::for_line(&words.say("ask-task", &[]))?.ok_or_else(which)
+}
+
+/// The session that is not over, if there is one.
+fn open(place: &Workplace) -> Result<Option<Known>, Error> {
+    let Some(journal) = place.look()? else { return Ok(None) };
+    let mut open = Vec::new();
+    for known in known::all(&journal)?.readable {
+        let own = Meta::of(&journal, &known.id)?.workflow == NAME;
+        if own && known.run.phase() != Phase::Ended {
+            open.push(known);
+        }
+    }
+    if open.len() > 1 {
+        let names: Vec<String> = open.iter().map(|known| known.id.to_string()).collect();
+        return Err(Error::several_open(&names));
+    }
+    Ok(open.pop())
+}
+
+/// The clerk of a session, who knows how it stands.
+fn clerk(place: &Workplace, known: &Known) -> Result<Arc<dyn Clerk>, Error> {
+    let journal = place.look()?.ok_or_else(Error::never_run)?;
+    told(place.repository.top(), &place.dir, &journal, &known.id, &known.run, None)
+}
+
+fn shows(clerk: &dyn Clerk, name: &str) -> String {
+    clerk.artifact(name, &Situation::default()).unwrap_or_default()
+}
+
+/// Says where things stand, and what to do next.
+fn tell(place: &Workplace, known: &Known, tone: Tone, out: &mut Output) -> Result<Exit, Error> {
+    let clerk = clerk(place, known)?;
+    let (status, phase) = (shows(&*clerk, "status"), shows(&*clerk, "phase"));
+    let gates = known.run.gates().len();
+    if tone == Tone::Json {
+        let next = shows(&*clerk, "next");
+        out.json(&serde_json::json!({
+            "run": known.id.as_str(), "phase": phase, "status": status, "next": next, "gates": gates,
+        }))?;
+        return Ok(Exit::Done);
+    }
+    out.line(&crate::render::clean_lines(&status))?;
+    if gates > 0 {
+        out.line(
+            "a question waits: `windlass gates` shows it, `windlass answer` takes the answer",
+        )?;
+    } else {
+        out.line(&shows(&*clerk, "next"))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// A task is given while one is under way.
+fn another(
+    place: Workplace,
+    known: Known,
+    task: String,
+    asked: &Asked,
+    style: &'static str,
+    tone: Tone,
+    out: &mut Output,
+) -> Result<Exit, Error> {
+    let words = Words::in_lang(detect(&task, Lang::ENGLISH));
+    let slug = format::slug(&task);
+    let clerk = clerk(&place, &known)?;
+    let same = known.run.input_named("task") == Some(&Value::text(&task));
+    if !ask::somebody() || tone == Tone::Json {
+        if same {
+            return go_on(place, &known, tone);
+        }
+        let id = known.id.as_str();
+        return Err(Error::usage(format!("{id} is under way, and a directory has one task at a time"))
+            .hint(format!("`windlass resume {id}` goes on with it; `windlass stop --cancel {id}` ends it, and keeps its work")));
+    }
+    out.note(&crate::render::clean_lines(&shows(&*clerk, "status")))?;
+    let phase = shows(&*clerk, "phase");
+    let fresh = free_slug(&place, &slug)?;
+    let args = [("phase", phase.as_str()), ("slug", fresh.as_str())];
+    let (id, options): (_, &[&str]) = match same {
+        true => ("ask-same", &["resume", "new"]),
+        false => ("ask-session", &["resume", "restart", "stop"]),
+    };
+    let choice = Choice { id, options, args: &args, usual: "resume" };
+    let answer = choice.ask(words, |_| Err(options.join(", ")))?;
+    if answer == "resume" {
+        return go_on(place, &known, tone);
+    }
+    cancel(place, &known)?;
+    if answer == "stop" {
+        return Ok(Exit::Stopped);
+    }
+    let place = Workplace::find(Path::new("."))?;
+    start(place, task, None, asked, Entry::Fresh(style), tone, out)
+}
+
+/// Ends a session for good. What it made is kept.
+fn cancel(place: Workplace, known: &Known) -> Result<(), Error> {
+    let held = place.take("windlass task")?;
+    wish(&held, known, Wish::Cancel)
+}
+
+/// Has a session do something else.
+fn wish(held: &Held, known: &Known, wish: Wish) -> Result<(), Error> {
+    let mut engine = Engine::resume(&held.journal, known.id.clone())?;
+    let begun = engine.begun();
+    engine.decide(Input::Control { who: who().into(), wish })?;
+    engine.leave(&begun);
+    Ok(engine.commit(&mut Silent)?)
+}
+
+fn go_on(place: Workplace, known: &Known, tone: Tone) -> Result<Exit, Error> {
+    let held = place.take("windlass task")?;
+    let known = known::open(&held.journal, Some(known.id.as_str()))?;
+    under_way::go_on(&held, known, tone)
+}
+
+/// What another program left here, if that can be gone on with.
+fn left_here(place: &Workplace) -> Result<Option<Box<Open>>, Error> {
+    let path = place.repository.top().join(format::STATE);
+    let Ok(text) = std::fs::read_to_string(&path) else { return Ok(None) };
+    let written = std::fs::read_to_string(place.dir.join("projected.json")).unwrap_or_default();
+    if windlass_clerks::wrote(&written, format::STATE, &text) {
+        return Ok(None);
+    }
+    Ok(match format::read(&text) {
+        Ok(Left::Open(open)) => Some(open),
+        _ => None,
+    })
+}
+
+/// A step of a session that is under way, or that another program left.
+fn later(step: &Later, tone: Tone, out: &mut Output) -> Result<Exit, Error> {
+    let place = Workplace::find(Path::new("."))?;
+    let Some(known) = open(&place)? else {
+        let found = left_here(&place)?.ok_or_else(|| step.not_yet())?;
+        let docs = found.docs_path.trim_end_matches('/').to_owned();
+        let top = place.repository.top();
+        let papers = ["spec.md", "changes.md", "verify_report.md"];
+        let have = papers.into_iter().filter(|name| top.join(&docs).join(name).is_file());
+        let have: BTreeSet<String> = have.map(str::to_owned).collect();
+        if step.papers.iter().any(|paper| !have.contains(*paper)) {
+            return Err(step.not_yet());
+        }
+        let (task, asked) = (found.task.clone(), Asked::default());
+        return start(place, task, Some(&found), &asked, Entry::At(step, have), tone, out);
+    };
+    let clerk = clerk(&place, &known)?;
+    let phase = shows(&*clerk, "phase");
+    let reached = format::rank(&phase) >= format::rank(step.from);
+    if !reached || step.papers.iter().any(|paper| shows(&*clerk, paper).is_empty()) {
+        return Err(step.not_yet());
+    }
+    let held = place.take(&format!("windlass task {}", step.name))?;
+    // What is over is done again; what comes next is gone on with.
+    let next = match step.name {
+        "generate" => "generate_ready",
+        "verify" => "verify_ready",
+        _ => "evaluate_ready",
+    };
+    let unit = known.run.units().next().map(|unit| unit.id);
+    if format::rank(&phase) > format::rank(next)
+        && known.run.gates().is_empty()
+        && let Some(unit) = unit
+    {
+        let stage = step.stage.to_owned();
+        wish(&held, &known, Wish::Redo { target: Whose::Unit(unit), stage })?;
+    }
+    let known = known::open(&held.journal, Some(known.id.as_str()))?;
+    under_way::go_on(&held, known, tone)
+}
+
+/// Where a new session begins.
+enum Entry<'a> {
+    /// At its beginning, in this style.
+    Fresh(&'static str),
+    /// At a step, with these papers.
+    At(&'a Later, BTreeSet<String>),
+}
+
+/// What was asked for, as far as it was; validated.
+#[derive(Clone, Debug, Default)]
+struct Asked {
+    mode: Option<String>,
+    models: Option<String>,
+    rest: BTreeMap<String, Value>,
+}
+
+impl Asked {
+    fn of(flags: &Flags) -> Result<Self, Error> {
+        let mut rest = BTreeMap::new();
+        let mut put = |name: &str, value: Option<Value>| {
+            rest.extend(value.map(|value| (name.to_owned(), value)));
+        };
+        if let Some(model) = &flags.verifier_model {
+            if !["haiku", "sonnet", "opus"].contains(&model.as_str()) {
+                return Err(Error::usage(
+                    "Invalid --verifier-model value. Allowed: haiku, sonnet, opus.",
+                ));
+            }
+            put("verifier_model", Some(Value::text(model)));
+        }
+        if let Some(dir) = &flags.output_dir {
+            let dir = For::Output.take(dir).map_err(|refused| {
+                Error::usage(refused.to_string()).hint("for instance: --output-dir docs/harness")
+            })?;
+            put("output_dir", Some(Value::text(dir.as_str())));
+        }
+        if let Some(models) = &flags.model_config {
+            Preset::parse(models).map_err(Error::usage)?;
+        }
+        let text = |said: &Option<String>| said.as_ref().map(Value::text);
+        put("scope", text(&flags.scope));
+        put("max_files", flags.max_files.map(|most| Value::Number(most.into())));
+        put("todo_blocking", Some(Value::Flag(flags.todo_blocking)));
+        put("remove_output_base", Some(Value::Flag(flags.remove_output_base)));
+        put("build_cmd", text(&flags.build_cmd));
+        put("test_cmd", text(&flags.test_cmd));
+        put("lint_cmd", text(&flags.lint_cmd));
+        put("type_check_cmd", text(&flags.type_check_cmd));
+        Ok(Asked { mode: flags.mode.clone(), models: flags.model_config.clone(), rest })
+    }
+}
+
+/// Begins a session.
+fn start(
+    place: Workplace,
+    task: String,
+    found: Option<&Open>,
+    asked: &Asked,
+    entry: Entry<'_>,
+    tone: Tone,
+    out: &mut Output,
+) -> Result<Exit, Error> {
+    let words = Words::in_lang(detect(&task, Lang::ENGLISH));
+    let goes_on = found.filter(|found| found.task == task);
+    let asks = ask::somebody() && tone == Tone::Plain && goes_on.is_none();
+    let mode = match (&asked.mode, goes_on.and_then(|open| open.mode.clone())) {
+        (Some(mode), _) => mode.clone(),
+        (None, Some(mode)) => mode,
+        (None, None) if asks => mode(words)?,
+        (None, None) => defaulted(words, ("mode", "standard", "--mode"), out)?,
+    };
+    let models = match (&asked.models, goes_on.and_then(|open| open.preset.clone())) {
+        (Some(models), _) => models.clone(),
+        (None, Some(preset)) => preset,
+        (None, None) if asks => models(words)?,
+        (None, None) => defaulted(words, ("models", "balanced", "--model-config"), out)?,
+    };
+    let slug = match goes_on {
+        Some(open) => open.slug.clone(),
+        None => free_slug(&place, &format::slug(&task))?,
+    };
+    let branch = goes_on.and_then(|open| open.branch.clone());
+    let branch = branch.unwrap_or_else(|| format!("harness/{slug}"));
+    let mut inputs = asked.rest.clone();
+    let (style, entry) = match entry {
+        Entry::Fresh(style) => {
+            (goes_on.and_then(|open| open.run_style.clone()).unwrap_or(style.to_owned()), None)
+        }
+        Entry::At(step, have) => (step.style.to_owned(), Some((step.name.to_owned(), have))),
+    };
+    let is_preset = ["default", "all-opus", "balanced", "economy"].contains(&models.as_str());
+    let (models, triple) =
+        if is_preset { (models, None) } else { ("custom".to_owned(), Some(models)) };
+    inputs.extend([
+        ("task".to_owned(), Value::text(&task)),
+        ("slug".to_owned(), Value::text(&slug)),
+        ("mode".to_owned(), Value::text(mode)),
+        ("models".to_owned(), Value::text(models)),
+        ("style".to_owned(), Value::text(style)),
+    ]);
+    inputs.extend(triple.map(|triple| ("triple".to_owned(), Value::text(triple))));
+    if let Some(open) = goes_on {
+        inputs.entry("scope".to_owned()).or_insert_with(|| Value::text(&open.scope));
+        let most = Value::Number(i64::try_from(open.max_files).unwrap_or(20));
+        inputs.entry("max_files".to_owned()).or_insert(most);
+    }
+    let held = place.take("windlass task")?;
+    let order =
+        Order { flow: flow()?, inputs, about: Some(slug), lands: Lands::OnItsOwn(branch), entry };
+    under_way::begin(&held, order, tone)
+}
+
+/// What is taken where nobody can be asked, said aloud.
+fn defaulted(
+    words: Words,
+    (name, value, flag): (&str, &str, &str),
+    out: &mut Output,
+) -> Result<String, Error> {
+    let args = [("name", name), ("value", value), ("flag", flag)];
+    out.note(&words.say("ask-default", &args))?;
+    Ok(value.to_owned())
+}
+
+fn mode(words: Words) -> Result<String, Error> {
+    let options = ["standard", "single", "multi"];
+    let choice = Choice { id: "ask-mode", options: &options, args: &[], usual: "standard" };
+    choice.ask(words, |_| Err(options.join(", ")))
+}
+
+fn models(words: Words) -> Result<String, Error> {
+    let options = ["default", "all-opus", "balanced", "economy"];
+    let choice = Choice { id: "ask-models", options: &options, args: &[], usual: "balanced" };
+    choice.ask(words, |other| Preset::parse(other).map(drop))
+}
+
+/// A name that no branch has.
+fn free_slug(place: &Workplace, slug: &str) -> Result<String, Error> {
+    for number in 1_u32.. {
+        let name = if number == 1 { slug.to_owned() } else { format!("{slug}-{number}") };
+        let branch = Branch::new(&format!("harness/{name}")).map_err(|_| Error::defect())?;
+        if place.repository.tip(&branch)?.is_none() {
+            return Ok(name);
+        }
+    }
+    Err(Error::defect())
+}
+
+fn flow() -> Result<Arc<Workflow>, Error> {
+    let target: Target = NAME.parse().map_err(|_| Error::defect())?;
+    target.load(&CatalogueArgs::default().load()?)
+}
