@@ -25,6 +25,10 @@ pub const WORKFLOWS: &[BuiltIn] = &[
     workflow!("work"),
 ];
 
+/// What only sessions need that an earlier program has begun. Found by name, but not among those that people are offered:
+/// nobody is to begin anything new with one.
+pub const EARLIER: &[BuiltIn] = &[workflow!("task-v1")];
+
 /// The roles, readers, checks and tells that workflows may name.
 pub const CATALOGUE: BuiltIn =
     BuiltIn { name: "catalogue", text: include_str!("../../../workflows/catalogue.toml") };
@@ -55,7 +59,7 @@ pub const SKILLS: &[(&str, &str)] = markdown!("skills":
     "task-changes", "task-spec");
 
 pub fn find(name: &str) -> Option<BuiltIn> {
-    WORKFLOWS.iter().copied().find(|workflow| workflow.name == name)
+    WORKFLOWS.iter().chain(EARLIER).copied().find(|workflow| workflow.name == name)
 }
 
 /// The built-in name that was probably meant.
@@ -81,7 +85,7 @@ mod tests {
     fn loaded() -> Vec<Workflow> {
         let catalogue = Catalogue::parse(CATALOGUE.text).unwrap();
         let load = |workflow: &BuiltIn| lang::load(workflow.text, &catalogue).unwrap();
-        WORKFLOWS.iter().map(load).collect()
+        WORKFLOWS.iter().chain(EARLIER).map(load).collect()
     }
 
     fn roles() -> BTreeMap<&'static str, Role> {
@@ -95,11 +99,16 @@ mod tests {
         flow.roles.iter().map(|(name, words)| (now(name.as_str()), words.as_slice())).collect()
     }
 
+    /// The roles of task, and of its earlier sessions.
+    fn of_task(flows: &[Workflow]) -> BTreeSet<&str> {
+        let flows = flows.iter().filter(|flow| flow.name.starts_with("task"));
+        flows.flat_map(|flow| named(flow).into_keys()).collect()
+    }
+
     #[test]
     fn every_role_of_task_is_written_and_has_a_post() {
         let (flows, roles) = (loaded(), roles());
-        let task = flows.iter().find(|flow| flow.name == "task").unwrap();
-        for name in named(task).into_keys() {
+        for name in of_task(&flows) {
             let role = roles.get(name).unwrap_or_else(|| panic!("roles/{name}.md is missing"));
             assert_eq!(role.post.is_none(), name == OF_NO_POST, "{name}");
             assert!(!role.tools.is_empty(), "{name}: it is told what it may use");
@@ -123,8 +132,7 @@ mod tests {
     fn every_role_of_task_is_told_what_its_answers_mean() {
         let catalogue = Catalogue::parse(CATALOGUE.text).unwrap();
         let (flows, roles) = (loaded(), roles());
-        let task = flows.iter().find(|flow| flow.name == "task").unwrap();
-        for name in named(task).into_keys() {
+        for name in of_task(&flows) {
             let (text, answers) = (&roles[name].text, &catalogue.roles[name]);
             for word in answers.verdicts.iter().chain(answers.facts.keys()) {
                 assert!(text.contains(&format!("`{word}`")), "{name}: {word}");

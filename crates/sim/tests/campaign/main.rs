@@ -1,4 +1,4 @@
-//! Whole runs of the five built-in workflows, by the thousand, under the auditor's eyes.
+//! Whole runs of the five built-in workflows, and of the one for earlier sessions, by the thousand, under the auditor's eyes.
 
 #[path = "../seeds/built_in.rs"]
 mod built_in;
@@ -79,15 +79,15 @@ fn written_down(text: &str) {
 }
 
 macro_rules! built_ins {
-    ($($name:ident),*) => {$(
+    ($($name:ident = $file:literal),* $(,)?) => {$(
         mod $name {
             const TEXT: &str =
-                include_str!(concat!("../../../../workflows/", stringify!($name), ".toml"));
+                include_str!(concat!("../../../../workflows/", $file, ".toml"));
 
             mod slow {
                 #[test]
                 fn runs_keep_every_invariant() {
-                    crate::simulate(stringify!($name), super::TEXT);
+                    crate::simulate($file, super::TEXT);
                 }
             }
 
@@ -104,4 +104,11 @@ macro_rules! built_ins {
     )*};
 }
 
-built_ins!(autopilot, task, mission, issues, work);
+built_ins!(
+    autopilot = "autopilot",
+    task = "task",
+    task_v1 = "task-v1",
+    mission = "mission",
+    issues = "issues",
+    work = "work",
+);

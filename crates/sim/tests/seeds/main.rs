@@ -7,6 +7,7 @@ mod issues;
 mod mission;
 mod script;
 mod task;
+mod task_v1;
 mod work;
 
 use built_in::built_in;

@@ -37,3 +37,13 @@ fn scripts_get_the_same_as_json() {
         assert_eq!(one["digest"].as_str().unwrap().len(), 64, "{one}");
     }
 }
+
+/// What only earlier sessions need is offered to nobody, and found by who asks for it.
+#[test]
+fn what_is_for_earlier_sessions_is_not_listed() {
+    let (code, list) = json(&["workflow", "list", "--json"]);
+    let listed = list.as_array().unwrap().iter().any(|one| one["name"] == "task-v1");
+    assert_eq!((code, listed), (0, false));
+    let (code, shown) = json(&["workflow", "show", "task-v1", "--json"]);
+    assert_eq!((code, shown["workflow"].as_str()), (0, Some("task-v1")));
+}
