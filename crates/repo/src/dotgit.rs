@@ -22,6 +22,7 @@ use crate::{
     person::Person,
     provenance,
     reopen::reopen,
+    shadow,
     store::{Skeleton, Store, alternates, core_config},
     work::Work,
 };
@@ -95,7 +96,9 @@ impl Store {
     }
 
     fn exclude(&self) -> Vec<u8> {
-        self.settings.extras.iter().flat_map(|extra| extras::exclude_line(extra)).collect()
+        let extras = self.settings.extras.iter().flat_map(|extra| extras::exclude_line(extra));
+        let never = if self.repository.has_git() { vec![] } else { shadow::exclude() };
+        never.into_iter().chain(extras).collect()
     }
 
     /// Whether a `.git` has nothing in it but what we put there.

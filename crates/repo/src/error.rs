@@ -37,6 +37,24 @@ pub enum RepoError {
         /// Where it was looked for.
         path: PathBuf,
     },
+    /// A directory that no copies are made of.
+    #[error("{} {why}, and without git Windlass would have to copy it: go to the directory of one project, or run `git init` there", path.display())]
+    NotCopied {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        why: &'static str,
+    },
+    /// A directory that is too big to be copied.
+    #[error("{} holds {found}, and without git Windlass copies {limit} at most: name what is not source in a .gitignore there, go further down, or run `git init` and commit something", path.display())]
+    TooBig {
+        /// Which.
+        path: PathBuf,
+        /// How much there is.
+        found: String,
+        /// How much there may be.
+        limit: String,
+    },
     /// The repository belongs to somebody else.
     #[error("{} belongs to another user, so git will not use it; if you trust it: git config --global --add safe.directory {}", path.display(), quoted(path))]
     NotTrusted {

@@ -17,6 +17,9 @@
 //! The person's repository changes in these ways only: a branch that work lands on moves (with its
 //! checkout, if nothing there is in the way), branches `windlass/…` come and go, notes appear under
 //! `refs/notes/windlass`, and objects of what landed are added.
+//!
+//! A directory that is in no repository has a shadow in our directory (`shadow.rs`), with which all of this is the same; in
+//! the directory itself nothing changes but the files that work is given to.
 
 mod apply;
 mod change;
@@ -44,8 +47,10 @@ mod provenance;
 mod reopen;
 mod repository;
 mod save;
+mod shadow;
 mod sight;
 mod std_run;
+mod stock;
 mod store;
 mod transfer;
 mod transport;
@@ -68,6 +73,7 @@ pub use self::{
     repository::{Checkout, Remark, Repository},
     save::{Checkpoint, Patched, Rewound, Snapshot},
     std_run::StdRun,
+    stock::Stock,
     store::{Limits, Settings, Store, Subject},
     work::LeftOut,
 };

@@ -4,7 +4,8 @@
 //!
 //! | it is | then |
 //! |---|---|
-//! | not a repository, or a bare one | refused, with what to do |
+//! | not a repository | refused, with what to do; or a shadow stands in for it (`shadow.rs`) |
+//! | a bare one | refused, with what to do |
 //! | owned by another user | refused, with the command that says it is trusted |
 //! | without a commit | refused, with a command that makes one |
 //! | shallow or partial | refused: a lane must be able to see the history it stands on |
@@ -50,6 +51,16 @@ pub struct Repository {
     git_dir: PathBuf,
     common_dir: PathBuf,
     format: String,
+    whose: Whose,
+}
+
+/// Whose git directory it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// The person's.
+    Theirs,
+    /// A shadow of ours: the person's directory is in no repository.
+    Ours,
 }
 
 /// A checkout of the repository: its main work tree or a linked one.
@@ -161,12 +172,33 @@ impl Repository {
             }
         };
         let format = format.unwrap_or_default();
-        Ok(Repository { git: git.clone(), top, git_dir, common_dir, format })
+        let whose = Whose::Theirs;
+        Ok(Repository { git: git.clone(), top, git_dir, common_dir, format, whose })
+    }
+
+    /// A directory with a git directory of ours.
+    pub(crate) fn ours(git: &Git, top: PathBuf, git_dir: PathBuf) -> Repository {
+        Repository {
+            git: git.clone(),
+            top,
+            common_dir: git_dir.clone(),
+            git_dir,
+            format: "sha1".to_owned(),
+            whose: Whose::Ours,
+        }
+    }
+
+    /// Whether the person has a repository. If not, a shadow stands in for it.
+    pub fn has_git(&self) -> bool {
+        self.whose == Whose::Theirs
     }
 
     /// Whether lanes can be built from it, and if not, why.
     pub fn usable(&self) -> Result<(), RepoError> {
         self.git.new_enough()?;
+        if !self.has_git() {
+            return Ok(());
+        }
         let shallow = fs::metadata(self.common_dir.join("shallow"));
         if shallow.is_ok_and(|file| file.len() > 0) {
             return Err(RepoError::Shallow { path: self.top.clone() });
@@ -288,6 +320,9 @@ impl Repository {
 
     /// Its main work tree and the linked ones, as far as they are there.
     pub fn checkouts(&self) -> Result<Vec<Checkout>, RepoError> {
+        if !self.has_git() {
+            return Ok(vec![self.only_checkout()]);
+        }
         let place = self.refs();
         let call = self.git.call("find.checkouts", &place);
         let said = call.args(["worktree", "list", "--porcelain", "-z"]).ok()?;
@@ -335,14 +370,21 @@ impl Repository {
     pub fn identity(&self) -> Result<Person, RepoError> {
         let config = self.config()?;
         let first = |texts: [Option<String>; 2]| texts.into_iter().flatten().next();
-        let name = first(config.name).ok_or(RepoError::NoIdentity { what: "name" })?;
-        let email = first(config.email).ok_or(RepoError::NoIdentity { what: "email" })?;
-        Person::new(&name, &email)
+        match (first(config.name), first(config.email)) {
+            (Some(name), Some(email)) => Person::new(&name, &email),
+            // Whoever does without git need not have told it who they are.
+            _ if !self.has_git() => Ok(Person::windlass()),
+            (None, _) => Err(RepoError::NoIdentity { what: "name" }),
+            (_, None) => Err(RepoError::NoIdentity { what: "email" }),
+        }
     }
 
     /// The hook that git would run before a commit of the person's, if they have one. We never run it ourselves: it is
     /// for whoever runs it where it can do no harm.
     pub fn pre_commit(&self) -> Result<Option<PathBuf>, RepoError> {
+        if !self.has_git() {
+            return Ok(None);
+        }
         let named = self.config()?.hooks;
         let hooks = match named {
             None => self.common_dir.join("hooks"),
@@ -363,7 +405,7 @@ impl Repository {
     pub fn remarks(&self) -> Result<Vec<Remark>, RepoError> {
         let config = self.config()?;
         let mut remarks = Vec::new();
-        if self.resolve("HEAD:.gitmodules")?.is_some() {
+        if self.has_git() && self.resolve("HEAD:.gitmodules")?.is_some() {
             remarks.push(Remark::Submodules);
         }
         if !config.filters.is_empty() {
@@ -383,10 +425,9 @@ impl Repository {
     }
 
     pub(crate) fn writable(&self) -> Result<(), RepoError> {
-        access(&self.common_dir, Access::WRITE_OK).map_err(|errno| RepoError::ReadOnly {
-            path: self.common_dir.clone(),
-            source: errno.into(),
-        })
+        let path = if self.has_git() { &self.common_dir } else { &self.top };
+        access(path, Access::WRITE_OK)
+            .map_err(|errno| RepoError::ReadOnly { path: path.clone(), source: errno.into() })
     }
 
     /// Reads the person's configuration, all files of it. That runs nothing, whatever it says.
@@ -407,7 +448,12 @@ impl Repository {
                 config.note(&String::from_utf8_lossy(key), value);
             }
         }
-        Ok(config)
+        if self.has_git() {
+            return Ok(config);
+        }
+        // What they have settled for their repositories does not hold where there is none: files are copied as they are.
+        let (name, email) = (config.name, config.email);
+        Ok(Config { name, email, folds_case: self.folds_case(), ..Config::default() })
     }
 }
 

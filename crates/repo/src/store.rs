@@ -6,6 +6,7 @@
 //! lanes/<n>/work    the work tree of a lane, with a `.git` of its own for the agent
 //! lanes/<n>/…       what we keep about it, out of the agent's sight
 //! checks/<n>/       clean checkouts, likewise
+//! shadow.git/       only for a directory without git: what it held when each run began
 //! unfinished/       landings that were under way: what to do about them after a crash
 //! ```
 //!
@@ -33,6 +34,7 @@ use crate::{
     oid::Oid,
     person::{Person, When},
     repository::Repository,
+    shadow,
     sight::Sight,
     work::Recorded,
 };
@@ -141,6 +143,10 @@ impl Store {
             let made = Skeleton { config: &config, borrowed: &[&borrowed] };
             made.make("results.rename", &beside, &store.results_dir(), |_| Ok(()))?;
         }
+        if !store.repository.has_git() {
+            // Without git there is most often no `.gitignore` either, and lanes are built in as well.
+            shadow::exclude_in(&store.results_dir())?;
+        }
         Ok(store)
     }
 
@@ -166,7 +172,9 @@ impl Store {
     /// Sets right what a crash left behind: locks of our own, and landings that were under way in
     /// a checkout. Only for the one process that may write; call it before anything else.
     pub fn recover(&self) -> Result<(), RepoError> {
-        for git_dir in [self.results_dir(), self.mirror_dir()] {
+        let mut ours = vec![self.results_dir(), self.mirror_dir()];
+        ours.extend((!self.repository.has_git()).then(|| self.repository.common_dir().into()));
+        for git_dir in ours {
             // Beside the refs there are packed ones, and a lock for them.
             let refs = git_dir.join("refs");
             remove_locks(&git_dir, 0).doing("searched for locks", &git_dir)?;
@@ -231,10 +239,14 @@ impl Store {
 
     /// Makes a commit. The same arguments make the same commit.
     pub(crate) fn commit(&self, commit: &Commit<'_>) -> Result<Oid, RepoError> {
-        let place = self.results();
+        self.commit_at(&self.results(), commit)
+    }
+
+    /// The same, somewhere else.
+    pub(crate) fn commit_at(&self, place: &Place, commit: &Commit<'_>) -> Result<Oid, RepoError> {
         let when = commit.when.to_string();
         let committer = &self.settings.committer;
-        let mut call = self.git().call("commit", &place).args(["commit-tree", "-F", "-"]);
+        let mut call = self.git().call("commit", place).args(["commit-tree", "-F", "-"]);
         for parent in commit.parents {
             call = call.args(["-p", parent.as_str()]);
         }

@@ -206,6 +206,10 @@ impl Store {
     /// Files that the person's own git would write otherwise than ours: those with filters, or with
     /// attributes that only their configuration knows.
     fn written_otherwise(&self, note: &Note, place: &Place) -> Result<Option<String>, RepoError> {
+        if !self.repository.has_git() {
+            // Nobody else's git writes there, and ours has recorded the files as they are.
+            return Ok(None);
+        }
         let mut paths = Vec::new();
         for change in self.changes(&note.from, &note.to)? {
             paths.extend(change.path.as_os_str().as_bytes());

@@ -342,7 +342,7 @@ pub(crate) fn as_path(bytes: &[u8]) -> PathBuf {
 
 /// Why git would not take a path, if it would not. Other names that are special on other systems
 /// are taken, so that nothing is lost; a landing refuses them.
-fn unholdable(path: &Path, symlink: bool) -> Option<&'static str> {
+pub(crate) fn unholdable(path: &Path, symlink: bool) -> Option<&'static str> {
     let is = |part: &OsStr, name: &str| part.eq_ignore_ascii_case(name);
     if path.iter().any(|part| is(part, ".git")) {
         Some("git keeps the name .git for itself")

@@ -73,6 +73,8 @@ mod slow {
         Case { name: "rewind", begin: begin_full_lane, ask: rewind, end: edits_are_kept },
         Case { name: "rebase", begin: begin_moved, ask: rebase, end: edits_are_kept },
         Case { name: "note", begin: begin_landing, ask: note, end: |_, _| {} },
+        Case { name: "apply without git", begin: begin_landing, ask: apply, end: applied_once },
+        Case { name: "stock", begin: begin_stock, ask: stock, end: recorded_once },
         Case {
             name: "open",
             begin: |_, _| {},
@@ -150,7 +152,8 @@ mod slow {
 
     fn try_everywhere(name: &str) {
         let case = case(name);
-        let scratch = Scratch::new();
+        let without_git = ["apply without git", "stock"].contains(&name);
+        let scratch = if without_git { Scratch::without_git() } else { Scratch::new() };
         if name != "open" {
             (case.begin)(&scratch, &scratch.store());
         }
@@ -165,7 +168,10 @@ mod slow {
             let died = dies(&scratch, name, at);
             let store = scratch.store();
             store.recover().expect("it worked");
-            assert!(!scratch.top.join(".git/index.lock").exists(), "{name} at {at}");
+            for git_dir in [scratch.top.join(".git"), scratch.shadow()] {
+                assert!(!git_dir.join("index.lock").exists(), "{name} at {at}");
+            }
+            assert_eq!(scratch.top.join(".git").exists(), !without_git, "{name} at {at}");
             let answer = (case.ask)(&scratch, &store);
             assert_eq!(outcome(&scratch, &store, answer), expected, "{name} at {at}");
             (case.end)(&scratch, &store);
@@ -206,6 +212,8 @@ mod slow {
         a_rebase_killed_anywhere_is_the_same_rebase = "rebase",
         a_note_killed_anywhere_is_one_note = "note",
         a_store_killed_while_it_is_made_is_made = "open",
+        without_git_a_change_is_given_once_wherever_that_was_killed = "apply without git",
+        a_directory_whose_recording_was_killed_anywhere_is_recorded_once = "stock",
     }
 
     fn lane_of(scratch: &Scratch, store: &Store, unit: &str) -> Lane {
@@ -285,6 +293,44 @@ mod slow {
         assert_eq!(read(&scratch.top, "new/file"), "new\n");
         assert!(!scratch.top.join("src/lib.rs").exists());
         assert_eq!(scratch.oid("main"), base_of(scratch));
+    }
+
+    fn begin_stock(scratch: &Scratch, _: &Store) {
+        scratch.write("readme.md", "by hand\n");
+        scratch.write("new", "new\n");
+        fs::remove_file(scratch.top.join("src/lib.rs")).expect("it worked");
+    }
+
+    fn stock(_: &Scratch, store: &Store) -> String {
+        store.take_stock(WHEN).expect("it worked").commit.to_string()
+    }
+
+    fn recorded_once(scratch: &Scratch, _: &Store) {
+        assert_eq!(scratch.git(&["rev-list", "--count", "main"]), "2\n");
+        assert_eq!(scratch.git(&["show", "main:readme.md"]), "by hand\n");
+        assert_eq!(scratch.git(&["status", "--porcelain"]), "");
+        scratch.git(&["fsck", "--strict", "--no-dangling"]);
+    }
+
+    #[test]
+    fn what_was_half_given_is_never_recorded_as_the_persons() {
+        let scratch = Scratch::without_git();
+        begin_landing(&scratch, &scratch.store());
+        let kept = scratch.dir.with_extension("kept");
+        copy(&scratch.dir, &kept);
+        let mut seen = std::collections::BTreeSet::new();
+        for at in 0.. {
+            copy(&kept, &scratch.dir);
+            let died = dies(&scratch, "apply without git", at);
+            scratch.store().take_stock(WHEN).unwrap();
+            let whole = scratch.git(&["ls-tree", "-r", "main"]);
+            seen.insert(whole.lines().map(|line| line[12..].to_owned()).collect::<Vec<_>>());
+            if !died {
+                break;
+            }
+        }
+        fs::remove_dir_all(kept).unwrap();
+        assert_eq!(seen.len(), 2, "all of it or nothing: {seen:#?}");
     }
 
     fn take_lane(scratch: &Scratch, store: &Store) -> String {

@@ -16,3 +16,4 @@ mod notes;
 mod saving;
 mod scratch;
 mod snapshots;
+mod without_git;

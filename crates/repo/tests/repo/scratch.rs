@@ -49,6 +49,24 @@ impl Scratch {
         scratch
     }
 
+    /// The same files in no repository, recorded once.
+    pub fn without_git() -> Scratch {
+        let scratch = Self::new();
+        scratch.forget_git();
+        scratch.store().take_stock(WHEN).expect("a record");
+        scratch
+    }
+
+    /// Takes the repository away.
+    pub fn forget_git(&self) {
+        fs::remove_dir_all(self.top.join(".git")).expect("it was there");
+    }
+
+    /// The shadow that stands in for a repository.
+    pub fn shadow(&self) -> PathBuf {
+        self.dir.join("state/shadow.git")
+    }
+
     /// The same scratch, seen from another process.
     pub fn at(dir: &Path) -> Scratch {
         Scratch { top: dir.join("their repo"), dir: dir.into(), _temporary: None }
@@ -70,6 +88,13 @@ impl Scratch {
 
     /// What the person's own git says.
     pub fn git(&self, args: &[&str]) -> String {
+        if self.shadow().exists() {
+            let dir = |name: &str, path: &Path| format!("--{name}={}", path.display());
+            let whole = [dir("git-dir", &self.shadow()), dir("work-tree", &self.top)];
+            let whole: Vec<&str> =
+                whole.iter().map(String::as_str).chain(args.iter().copied()).collect();
+            return self.git_in(&self.top, &whole);
+        }
         self.git_in(&self.top, args)
     }
 
@@ -109,7 +134,14 @@ impl Scratch {
     }
 
     pub fn repository(&self) -> Repository {
-        Repository::find(&self.windlass_git(), &self.top).expect("a repository")
+        let git = self.windlass_git();
+        if self.top.join(".git").exists() {
+            return Repository::find(&git, &self.top).expect("a repository");
+        }
+        let without = Repository::without_git(&git, &self.top, &self.shadow());
+        let without = without.expect("a directory that can be copied");
+        without.make_shadow().expect("a shadow");
+        without
     }
 
     pub fn store(&self) -> Store {
