@@ -113,7 +113,9 @@ impl Held {
             Onto::Here => {
                 let here = self.repository.branch()?;
                 let config = base::config(&looking, &tip(&here)?)?;
-                let target = config.land.branch.as_deref().map_or(Ok(here), branch)?;
+                // Copies have one branch, whatever the file says for repositories.
+                let named = config.land.branch.as_deref().filter(|_| self.has_git);
+                let target = named.map_or(Ok(here), branch)?;
                 let commit = tip(&target)?;
                 (target, commit, None, config)
             }

@@ -70,6 +70,7 @@ impl Lands {
 /// Begins a run, and drives it until nothing more can be done.
 pub fn begin(held: &Held, order: Order, tone: Tone) -> Result<Exit, Error> {
     let Order { flow, inputs, about, lands, entry } = order;
+    let left_out = held.take_stock()?;
     let prepared = held.prepare(lands.onto())?;
     prepared.suffices(&flow)?;
     let id = next_id(held, &flow.name)?;
@@ -88,7 +89,7 @@ pub fn begin(held: &Held, order: Order, tone: Tone) -> Result<Exit, Error> {
     let events = start(flow, Stamp { mono_ms: 0, wall_ms: wall_ms() }, first)?;
     let mut engine = Engine::begin(&held.journal, id.clone(), &meta.bytes()?, events)?;
     engine.taken_up(prepared.target.as_str(), prepared.isolation.in_words());
-    drive(held, prepared, &id, engine, BTreeSet::new(), tone)
+    drive(held, prepared, &id, engine, (BTreeSet::new(), left_out), tone)
         .map_err(|cause| paused(held, &id, cause))
 }
 
@@ -120,7 +121,7 @@ pub fn go_on(held: &Held, known: Known, tone: Tone) -> Result<Exit, Error> {
     let begun = engine.begun();
     engine.taken_up(prepared.target.as_str(), prepared.isolation.in_words());
     take_up(&mut engine, &prepared)
-        .and_then(|()| drive(held, prepared, &id, engine, begun, tone))
+        .and_then(|()| drive(held, prepared, &id, engine, (begun, Vec::new()), tone))
         .map_err(|cause| paused(held, &id, cause))
 }
 
@@ -137,20 +138,20 @@ fn next_id(held: &Held, workflow: &str) -> Result<RunId, Error> {
     free.and_then(|id| id.parse().ok()).ok_or_else(Error::defect)
 }
 
-/// The loop with everything around it. An earlier process has begun `begun` and not finished it.
+/// The loop with everything around it. An earlier process has begun `begun` and not finished it; `slips` are to be told.
 fn drive(
     held: &Held,
     prepared: Prepared,
     id: &RunId,
     mut engine: Engine<'_>,
-    begun: BTreeSet<EffectId>,
+    (begun, mut slips): (BTreeSet<EffectId>, Vec<String>),
     tone: Tone,
 ) -> Result<Exit, Error> {
     let (sender, inbox) = channel();
     // Without one, what a killed Windlass leaves behind is there until the next one starts.
     let _ = std::env::current_exe().and_then(|windlass| held.spawner.keep(&windlass));
     let target = prepared.target.to_string();
-    let mut slips = prepared.slips(engine.run().workflow());
+    slips.extend(prepared.slips(engine.run().workflow()));
     slips.extend(prepared.less_isolated());
     slips.extend(prepared.config.crew().dear_verifier());
     let agents = prepared.config.agents.iter();

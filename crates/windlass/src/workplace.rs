@@ -13,32 +13,93 @@ use windlass_journal::{
     Holder, Journal, Lock, RunId, StateDir, Surroundings, TakeError, is_read_only, room,
 };
 use windlass_process::{Ledger, Spawner, ledger};
-use windlass_repo::{Git, Host, Repository, Store, When};
+use windlass_repo::{Git, Host, LeftOut, RepoError, Repository, Settings, Store, When};
 
 use crate::error::Error;
 
 /// A disk with less room than this is full.
 const TIGHT: u64 = 1 << 20;
 
+/// Of what is left out for one reason, this many are named.
+const NAMED_MAX: usize = 5;
+
 /// How long a process has between being asked to end and being ended.
 pub const GRACE: Duration = Duration::from_secs(5);
+
+/// What stands in for a repository where there is none, in the directory of its state.
+const SHADOW: &str = "shadow.git";
 
 /// The repository a person is in, and where its state is.
 pub struct Workplace {
     pub repository: Repository,
     pub dir: PathBuf,
+    /// Whether the person has a repository there. If not, Windlass works with copies of the directory.
+    pub has_git: bool,
     known: windlass_journal::Repository,
 }
 
+/// Which directories will do besides those in a repository.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WithoutGit {
+    /// None.
+    No,
+    /// One that something was run in already.
+    Known,
+    /// Any.
+    Any,
+}
+
 impl Workplace {
-    /// Looks from a directory, without changing anything.
+    /// Looks from a directory, without changing anything: for what needs a repository.
     pub fn find(from: &Path) -> Result<Self, Error> {
+        Self::look_from(from, WithoutGit::No)
+    }
+
+    /// The same for what has to do with runs that there are: where there is no repository, the directory that one was begun
+    /// in, this one or one above it.
+    pub fn find_known(from: &Path) -> Result<Self, Error> {
+        Self::look_from(from, WithoutGit::Known)
+    }
+
+    /// The same for what begins a run that can do without git: if nothing was ever run in this directory or above it, it is
+    /// this one that will be copied.
+    pub fn find_or_copy(from: &Path) -> Result<Self, Error> {
+        Self::look_from(from, WithoutGit::Any)
+    }
+
+    fn look_from(from: &Path, without_git: WithoutGit) -> Result<Self, Error> {
         let spawner = Spawner::start()?;
         let git = Git::find(Arc::new(GitRun(spawner.clone())), Host::of_this_process())?;
-        let repository = Repository::find(&git, from)?;
-        let known = windlass_journal::Repository::find(repository.common_dir())?;
-        let dir = state_dir()?.repo_dir(&known);
-        Ok(Workplace { repository, dir, known })
+        match Repository::find(&git, from) {
+            Ok(repository) => {
+                let known = windlass_journal::Repository::find(repository.common_dir())?;
+                Self::at(repository, known)
+            }
+            Err(RepoError::NotARepository { path }) if without_git != WithoutGit::No => {
+                Self::copied(&git, path, without_git)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A directory without git is known by its own path. A repository that is made in it later has another: that of its
+    /// `.git`.
+    fn copied(git: &Git, path: PathBuf, without_git: WithoutGit) -> Result<Self, Error> {
+        let state = state_dir()?;
+        let known = |dir: &Path| windlass_journal::Repository::known_at(dir);
+        let shadow = |dir: &Path| state.repo_dir(&known(dir)).join(SHADOW);
+        let begun = path.ancestors().find(|dir| shadow(dir).is_dir());
+        let top = match (begun, without_git) {
+            (Some(dir), _) => dir,
+            (None, WithoutGit::Any) => &path,
+            (None, _) => return Err(RepoError::NotARepository { path }.into()),
+        };
+        Self::at(Repository::without_git(git, top, &shadow(top))?, known(top))
+    }
+
+    fn at(repository: Repository, known: windlass_journal::Repository) -> Result<Self, Error> {
+        let (dir, has_git) = (state_dir()?.repo_dir(&known), repository.has_git());
+        Ok(Workplace { repository, dir, has_git, known })
     }
 
     /// The journal, to look at. `None` when nothing was ever written.
@@ -82,6 +143,7 @@ impl Workplace {
         let dir = lock.dir().to_owned();
         let ended = ledger::sweep(&dir, GRACE)?;
         let journal = self.open(&lock)?;
+        self.repository.make_shadow()?;
         let spawner = Spawner::start_with(Ledger::open(&dir)?)?;
         let repository = self.repository.run_by(Arc::new(GitRun(spawner.clone())));
         Ok(Held {
@@ -90,6 +152,7 @@ impl Workplace {
             spawner,
             repository,
             dir,
+            has_git: self.has_git,
             left_behind: ended.len(),
         })
     }
@@ -102,11 +165,25 @@ pub struct Held {
     pub spawner: Spawner,
     pub repository: Repository,
     pub dir: PathBuf,
+    /// Whether the person has a repository there. If not, Windlass works with copies of the directory.
+    pub has_git: bool,
     /// Processes that an earlier Windlass left behind and that were ended.
     pub left_behind: usize,
 }
 
 impl Held {
+    /// Records what the directory holds, where there is no git: what a run begins with. Says what was left out. Where there
+    /// is git, a run begins with what the person has committed, and nothing is to be done.
+    pub fn take_stock(&self) -> Result<Vec<String>, Error> {
+        if self.has_git {
+            return Ok(Vec::new());
+        }
+        let store = Store::open(self.repository.clone(), &self.dir, Settings::default());
+        let stock = store.and_then(|store| store.take_stock(now()));
+        let stock = stock.map_err(|error| self.explained(error.into()))?;
+        Ok(in_words(&stock.left_out))
+    }
+
     /// What went wrong, together with the disk that explains it, if one does.
     pub fn explained(&self, cause: Error) -> Error {
         if !cause.is_of_the_world() {
@@ -137,12 +214,32 @@ impl Held {
                 engine.is_some_and(|engine| engine.run().phase() == Phase::Ended)
             });
             if *ended {
-                let now = u64::try_from(wall_ms() / 1_000).unwrap_or(0);
-                store.release(&lane, When::utc(now))?;
+                store.release(&lane, now())?;
             }
         }
         Ok(())
     }
+}
+
+fn now() -> When {
+    When::utc(u64::try_from(wall_ms() / 1_000).unwrap_or(0))
+}
+
+/// What was left out, by the reason for it.
+fn in_words(left_out: &[LeftOut]) -> Vec<String> {
+    let mut by_reason: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for one in left_out {
+        by_reason.entry(one.why).or_default().push(one.path.display().to_string());
+    }
+    let line = |(why, names): (&str, Vec<String>)| {
+        let more = match names.len().saturating_sub(NAMED_MAX) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let named: Vec<String> = names.into_iter().take(NAMED_MAX).collect();
+        format!("left out: {}{more} ({why})", named.join(", "))
+    };
+    by_reason.into_iter().map(line).collect()
 }
 
 /// Where Windlass keeps what it remembers.

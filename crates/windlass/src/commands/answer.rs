@@ -37,7 +37,7 @@ pub struct AnswerArgs {
 }
 
 pub fn run(args: &AnswerArgs, out: &mut Output) -> Result<Exit, Error> {
-    let place = Workplace::find(Path::new("."))?;
+    let place = Workplace::find_known(Path::new("."))?;
     let (run, gate) = gate(&place, &args.gate)?;
     let request = Request::Answer {
         run: run.clone(),

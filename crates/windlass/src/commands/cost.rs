@@ -44,7 +44,7 @@ pub struct CostArgs {
 }
 
 pub fn run(args: &CostArgs, out: &mut Output) -> Result<Exit, Error> {
-    let place = Workplace::find(Path::new("."))?;
+    let place = Workplace::find_known(Path::new("."))?;
     let journal = place.look()?.ok_or_else(Error::never_run)?;
     let runs: Vec<Known> = match args.all {
         true => known::all(&journal)?.readable,

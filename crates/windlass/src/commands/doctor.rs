@@ -158,7 +158,7 @@ fn tell(found: &Found, out: &mut Output) -> Result<(), Error> {
 /// From what everything needs to what a run needs; what depends on something missing is not looked at.
 fn look() -> Vec<Finding> {
     let mut findings = Vec::new();
-    let place = match Workplace::find(Path::new(".")) {
+    let place = match Workplace::find_known(Path::new(".")) {
         Ok(place) => place,
         Err(error) => {
             findings.push(Finding::of("repository", Err(error)));
@@ -169,6 +169,7 @@ fn look() -> Vec<Finding> {
     let usable = place.repository.usable().map_err(Error::from);
     let top = place.repository.top().display().to_string();
     let can_go_on = usable.is_ok();
+    let top = if place.has_git { top } else { format!("none: copies of {top} serve as one") };
     findings.push(Finding::of("repository", usable.map(|()| top)));
     let identity = place.repository.identity().map_err(Error::from);
     findings.push(Finding::of("identity", identity.map(|person| person.to_string())));
@@ -214,7 +215,8 @@ fn look_over(held: &Held, looked_over: &LookedOver, findings: &mut Vec<Finding>)
         findings.extend(kind.advice().map(|it| Finding::of("costs", Ok(format!("{name} {it}")))));
     }
     let file = held.repository.top().join(config::FILE);
-    if let Ok(text) = std::fs::read_to_string(file)
+    if held.has_git
+        && let Ok(text) = std::fs::read_to_string(file)
         && config::Config::parse(&text).ok().as_ref() != Some(&prepared.config)
     {
         let not_committed = Error::usage("windlass.toml is not what the branch's last commit has")
@@ -236,7 +238,9 @@ fn look_over(held: &Held, looked_over: &LookedOver, findings: &mut Vec<Finding>)
         let absent = format!("not here, and passed over: {}", absent.join(", "));
         findings.push(Finding::of("skills", Ok(absent)));
     }
-    findings.push(Finding::of("lands on", Ok(prepared.target.to_string())));
+    if held.has_git {
+        findings.push(Finding::of("lands on", Ok(prepared.target.to_string())));
+    }
 }
 
 /// Whether anybody can live in what an agent would be given, with the files and the limits that the person has named.

@@ -29,7 +29,7 @@ pub struct GatesArgs {
 }
 
 pub fn run(args: &GatesArgs, out: &mut Output) -> Result<Exit, Error> {
-    let place = Workplace::find(Path::new("."))?;
+    let place = Workplace::find_known(Path::new("."))?;
     let mut gates: Vec<(String, OpenGate, String)> = Vec::new();
     if let Some(journal) = place.look()? {
         for known in known::all(&journal)?.readable {

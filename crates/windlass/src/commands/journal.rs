@@ -40,7 +40,7 @@ pub enum JournalCommand {
 }
 
 pub fn run(command: &JournalCommand, out: &mut Output) -> Result<Exit, Error> {
-    let place = Workplace::find(Path::new("."))?;
+    let place = Workplace::find_known(Path::new("."))?;
     if matches!(command, JournalCommand::SetAside) {
         return set_aside(&place, out);
     }

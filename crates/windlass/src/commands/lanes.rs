@@ -81,7 +81,7 @@ pub enum LanesCommand {
 }
 
 pub fn run(command: &LanesCommand, out: &mut Output) -> Result<Exit, Error> {
-    let place = Workplace::find(Path::new("."))?;
+    let place = Workplace::find_known(Path::new("."))?;
     if !place.dir.exists() {
         out.line("there are no lanes")?;
         return Ok(Exit::Done);

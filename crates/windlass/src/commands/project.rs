@@ -33,7 +33,7 @@ pub struct ProjectArgs {
 }
 
 pub fn run(args: &ProjectArgs, out: &mut Output) -> Result<Exit, Error> {
-    let place = Workplace::find(Path::new("."))?;
+    let place = Workplace::find_known(Path::new("."))?;
     let held = place.take("windlass project")?;
     let known = known::named_or_newest(&held.journal, args.run.as_deref())?;
     let top = held.repository.top();

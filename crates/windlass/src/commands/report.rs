@@ -37,7 +37,7 @@ pub struct ReportArgs {
 }
 
 pub fn run(args: &ReportArgs, out: &mut Output) -> Result<Exit, Error> {
-    let place = Workplace::find(Path::new("."))?;
+    let place = Workplace::find_known(Path::new("."))?;
     let journal = place.look()?.ok_or_else(Error::never_run)?;
     let known = known::named_or_newest(&journal, args.run.as_deref())?;
     let report = Report::of(&journal, &known.id, &known.run)?;

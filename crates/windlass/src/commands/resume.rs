@@ -32,7 +32,7 @@ pub struct ResumeArgs {
 }
 
 pub fn run(args: &ResumeArgs, _out: &mut Output) -> Result<Exit, Error> {
-    let place = Workplace::find(Path::new("."))?;
+    let place = Workplace::find_known(Path::new("."))?;
     let held = place.take("windlass resume")?;
     let known = known::resumable(&held.journal, args.run.as_deref())?;
     under_way::go_on(&held, known, Tone::of(args.json))

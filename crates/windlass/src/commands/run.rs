@@ -25,6 +25,8 @@ Examples:
 Who plays which role, what checks the work and what it may cost stands in windlass.toml, which is
 read from the branch's last commit. Your checkout, index and other branches stay as they are; only
 what has passed its checks lands. Stop it at any time: `windlass resume` goes on.
+
+Without git it works on copies of the directory, as long as the workflow lands nothing.
 ")]
 pub struct RunArgs {
     /// A built-in workflow, or a file that ends in .toml
@@ -58,7 +60,15 @@ pub fn run(args: &RunArgs, _out: &mut Output) -> Result<Exit, Error> {
             return Err(Error::set_twice(key));
         }
     }
-    let place = Workplace::find(Path::new("."))?;
+    let place = Workplace::find_or_copy(Path::new("."))?;
+    if !place.has_git && flow.stages.iter().any(|stage| stage.kind.lands()) {
+        let top = place.repository.top().display();
+        let what = format!(
+            "{} lands its work on a branch, and {top} is not in a git repository",
+            flow.name
+        );
+        return Err(Error::here(what).hint("run `git init` there and commit something"));
+    }
     let held = place.take(&format!("windlass run {}", args.target))?;
     let order =
         Order { flow, inputs, about: None, lands: Lands::on(args.branch.clone()), entry: None };

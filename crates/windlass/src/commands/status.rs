@@ -41,7 +41,7 @@ pub struct StatusArgs {
 const UNITS_SHOWN: usize = 20;
 
 pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
-    let place = Workplace::find(Path::new("."))?;
+    let place = Workplace::find_known(Path::new("."))?;
     let holder = Lock::held(&place.dir)?.and_then(|held| held.holder);
     let mut known = Runs::default();
     if let Some(journal) = place.look()? {

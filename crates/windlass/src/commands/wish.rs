@@ -141,7 +141,7 @@ fn target(unit: Option<&str>) -> Target {
 }
 
 fn wished(run: Option<&str>, wish: Wish, said: &str, out: &mut Output) -> Result<Exit, Error> {
-    let place = Workplace::find(Path::new("."))?;
+    let place = Workplace::find_known(Path::new("."))?;
     let journal = place.look()?.ok_or_else(Error::nothing_open)?;
     let id = known::open(&journal, run)?.id;
     drop(journal);

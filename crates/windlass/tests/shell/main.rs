@@ -22,3 +22,4 @@ mod scratch;
 mod surprises;
 mod tutorial;
 mod two_at_once;
+mod without_git;

@@ -23,7 +23,7 @@ fn mended(scope: &str) -> String {
 const PROPOSER: &str = "[role.proposer]\nabout = 'proposes'\nverdicts = ['written']\n";
 
 /// A worker that writes `hallo`, and somebody who says how to mend that.
-fn script(proposal: &str) -> String {
+pub fn script(proposal: &str) -> String {
     format!(
         "[[answer]]\nrole = 'worker'\nwrite = {{ 'hello.txt' = \"hallo\\n\" }}\n\
          say = {{ verdict = 'done', cost_usd = 0.0, tokens = 1 }}\n\
@@ -82,7 +82,7 @@ fn a_patch_that_may_not_be_is_refused_whole() {
 }
 
 /// The usual workflow, at whose end the work is given to the person without a commit.
-fn given() -> String {
+pub fn given() -> String {
     let flow = fixture("small.toml");
     let from = flow.find("[[unit]]\nstage = \"land\"").unwrap();
     let until = flow.find("[[unit]]\nstage = \"stuck\"").unwrap();
