@@ -138,7 +138,7 @@ pub(crate) fn sync_dir(dir: &Path) -> Result<(), Error> {
 }
 
 /// A git repository, known by the canonical path of its common directory: all its worktrees are
-/// one repository.
+/// one repository. A directory that is in none is known by its own canonical path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repository {
     common_dir: PathBuf,

@@ -70,7 +70,7 @@ impl Lands {
 /// Begins a run, and drives it until nothing more can be done.
 pub fn begin(held: &Held, order: Order, tone: Tone) -> Result<Exit, Error> {
     let Order { flow, inputs, about, lands, entry } = order;
-    let left_out = held.take_stock()?;
+    let copied = held.take_stock()?;
     let prepared = held.prepare(lands.onto())?;
     prepared.suffices(&flow)?;
     let id = next_id(held, &flow.name)?;
@@ -89,7 +89,7 @@ pub fn begin(held: &Held, order: Order, tone: Tone) -> Result<Exit, Error> {
     let events = start(flow, Stamp { mono_ms: 0, wall_ms: wall_ms() }, first)?;
     let mut engine = Engine::begin(&held.journal, id.clone(), &meta.bytes()?, events)?;
     engine.taken_up(prepared.target.as_str(), prepared.isolation.in_words());
-    drive(held, prepared, &id, engine, (BTreeSet::new(), left_out), tone)
+    drive(held, prepared, &id, engine, (BTreeSet::new(), copied), tone)
         .map_err(|cause| paused(held, &id, cause))
 }
 

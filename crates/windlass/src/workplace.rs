@@ -172,8 +172,8 @@ pub struct Held {
 }
 
 impl Held {
-    /// Records what the directory holds, where there is no git: what a run begins with. Says what was left out. Where there
-    /// is git, a run begins with what the person has committed, and nothing is to be done.
+    /// Records what the directory holds, where there is no git: what a run begins with. Says so, and what was left out.
+    /// Where there is git, a run begins with what the person has committed, and there is nothing to do or say.
     pub fn take_stock(&self) -> Result<Vec<String>, Error> {
         if self.has_git {
             return Ok(Vec::new());
@@ -181,7 +181,9 @@ impl Held {
         let store = Store::open(self.repository.clone(), &self.dir, Settings::default());
         let stock = store.and_then(|store| store.take_stock(now()));
         let stock = stock.map_err(|error| self.explained(error.into()))?;
-        Ok(in_words(&stock.left_out))
+        // Nothing in the directory shows it, and it may be one above.
+        let where_to = format!("no git here: copies of {} serve", self.repository.top().display());
+        Ok([where_to].into_iter().chain(in_words(&stock.left_out)).collect())
     }
 
     /// What went wrong, together with the disk that explains it, if one does.

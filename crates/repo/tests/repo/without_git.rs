@@ -98,10 +98,13 @@ fn settings_for_repositories_do_not_hold_where_there_is_none() {
     let store = scratch.store();
     store.take_stock(WHEN).unwrap();
     assert_eq!(store.repository().pre_commit().unwrap(), None);
-    let (base, tree) = made(&store, "dos.txt", "one\r\ntwo\r\nthree\n");
-    let applied = store.apply_to_checkout(&base, &tree).unwrap();
+    let lane = edited(&store, 1, "u1", "dos.txt", "one\r\ntwo\r\nthree\n");
+    write(&lane.work, "readme.md", "one\ntwo\n");
+    let tree = store.snapshot(&lane, "x", WHEN).unwrap().subject.tree;
+    let applied = store.apply_to_checkout(&lane.base, &tree).unwrap();
     assert_eq!(applied, Applied::Applied { already: false });
     assert_eq!(read(&scratch.top, "dos.txt"), "one\r\ntwo\r\nthree\n");
+    assert_eq!(read(&scratch.top, "readme.md"), "one\ntwo\n");
 }
 
 #[test]
@@ -125,6 +128,16 @@ fn what_is_recorded_depends_on_the_directory_alone() {
     let lane = edited(&store, 1, "u1", "x", "x");
     assert_eq!(read(&lane.work, "a/b"), "below\n");
     assert!(!lane.work.join("later.tmp").exists());
+}
+
+#[test]
+fn locks_that_a_killed_git_left_in_the_shadow_are_removed() {
+    let scratch = Scratch::without_git();
+    scratch.write("readme.md", "by hand\n");
+    for lock in ["index.lock", "HEAD.lock", "refs/heads/main.lock"] {
+        fs::write(scratch.shadow().join(lock), "").unwrap();
+    }
+    assert!(scratch.store().take_stock(WHEN).unwrap().changed);
 }
 
 #[test]

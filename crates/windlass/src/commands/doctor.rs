@@ -169,7 +169,7 @@ fn look() -> Vec<Finding> {
     let usable = place.repository.usable().map_err(Error::from);
     let top = place.repository.top().display().to_string();
     let can_go_on = usable.is_ok();
-    let top = if place.has_git { top } else { format!("none: copies of {top} serve as one") };
+    let top = if place.has_git { top } else { format!("none, in {top}") };
     findings.push(Finding::of("repository", usable.map(|()| top)));
     let identity = place.repository.identity().map_err(Error::from);
     findings.push(Finding::of("identity", identity.map(|person| person.to_string())));
@@ -188,7 +188,15 @@ fn look() -> Vec<Finding> {
         }
     };
     findings.push(Finding::of("state", Ok(dir)));
-    match held.looked_over(Onto::Here) {
+    // Without git, what counts is what is there now.
+    let looked_over = match held.take_stock() {
+        Ok(said) => {
+            findings.extend(said.into_iter().map(|said| Finding::of("remark", Ok(said))));
+            held.looked_over(Onto::Here)
+        }
+        Err(error) => Err(error),
+    };
+    match looked_over {
         Ok(looked_over) => look_over(&held, &looked_over, &mut findings),
         Err(error) => findings.push(Finding::of("windlass.toml", Err(error))),
     }

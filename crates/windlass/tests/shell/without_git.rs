@@ -54,6 +54,7 @@ fn work_is_given_to_a_directory_without_git_and_nothing_else_is_written_there() 
     let mut want = files(&scratch.repo());
     let (code, said) = ended(scratch.start().output().unwrap());
     assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("no git here: copies of "), "{said}");
     assert!(said.contains("left out: node_modules (not source, by its name)"), "{said}");
     want.insert(scratch.repo().join("hello.txt"), b"hello\n".to_vec());
     want.insert(scratch.repo().join("notes.md"), b"two\n".to_vec());
@@ -77,7 +78,7 @@ fn work_is_given_to_a_directory_without_git_and_nothing_else_is_written_there() 
     }
     let doctor = scratch.windlass(&["doctor"]).output().unwrap();
     let found = String::from_utf8_lossy(&doctor.stdout).into_owned();
-    assert!(found.contains("none: copies of"), "{found}");
+    assert!(found.contains("none, in ") && found.contains("copies of"), "{found}");
     assert_eq!(files(&scratch.repo()), want);
     // The next one begins with what this one has given.
     fs::write(scratch.repo().join("notes.md"), "three\n").unwrap();
