@@ -331,6 +331,19 @@ fn a_change_is_not_given_to_a_checkout_that_is_not_clean() {
 }
 
 #[test]
+fn what_is_ignored_is_not_overwritten_by_a_change_that_is_given() {
+    let (scratch, store, lane) = with_edit(".gitignore", "");
+    write(&lane.work, "new.log", "new\n");
+    let tree = store.snapshot(&lane, "x", WHEN).unwrap().subject.tree;
+    scratch.write("new.log", "by hand\n");
+    let before = scratch.everything();
+    let refused = store.apply_to_checkout(&lane.base, &tree).unwrap();
+    let Applied::Refused { why } = refused else { panic!("{refused:?}") };
+    assert!(why.contains("new.log is in the way"), "{why}");
+    assert_eq!(differing(&before, &scratch.everything()), Vec::<String>::new());
+}
+
+#[test]
 fn a_checkout_is_found_where_git_itself_does_not_know_it() {
     // With a git directory elsewhere.
     let mut scratch = Scratch::new();

@@ -376,6 +376,19 @@ fn what_a_change_does_not_touch_is_not_in_its_way() {
     assert_eq!(read(&scratch.top, "src/lib.rs"), "by hand, again\n");
 }
 
+/// A link to the same file under a name in another case is what a file system that folds case looks like, but for the list of
+/// names.
+#[test]
+fn two_names_of_one_file_do_not_pass_for_a_file_system_that_folds_case() {
+    let scratch = Scratch::without_git();
+    fs::hard_link(scratch.top.join("readme.md"), scratch.top.join("README.MD")).unwrap();
+    let store = scratch.store();
+    store.take_stock(WHEN).unwrap();
+    let (base, tree) = made(&store, "new.txt", "new\n");
+    let applied = store.apply_to_checkout(&base, &tree).unwrap();
+    assert_eq!(applied, Applied::Applied { already: false });
+}
+
 #[test]
 fn a_repository_that_is_made_later_is_another_one() {
     let scratch = Scratch::without_git();
