@@ -94,9 +94,7 @@ mod tests {
 
     /// The roles that a workflow names, with what they may answer.
     fn named(flow: &Workflow) -> BTreeMap<&str, &[String]> {
-        // task names its verifier by its earlier name until its stage follows.
-        let now = |name| if name == "layer1-reporter" { "layer1-verifier" } else { name };
-        flow.roles.iter().map(|(name, words)| (now(name.as_str()), words.as_slice())).collect()
+        flow.roles.iter().map(|(name, words)| (name.as_str(), words.as_slice())).collect()
     }
 
     /// The roles of task, and of its earlier sessions.

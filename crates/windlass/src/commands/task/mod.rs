@@ -242,7 +242,7 @@ fn begin_or_tell(
     meant(&what.task)?;
     let asked = Asked::of(flags)?;
     let task = given::task(&what.task, what.file.as_ref())?;
-    let place = Workplace::find(Path::new("."))?;
+    let place = Workplace::find_or_copy(Path::new("."))?;
     let open = open(&place)?;
     match (open, task) {
         (Some(known), None) => tell(&place, &known, tone, out),
@@ -370,7 +370,7 @@ fn another(
     if answer == "stop" {
         return Ok(Exit::Stopped);
     }
-    let place = Workplace::find(Path::new("."))?;
+    let place = Workplace::find_or_copy(Path::new("."))?;
     start(place, task, None, asked, Entry::Fresh(style), tone, out)
 }
 
@@ -411,7 +411,7 @@ fn left_here(place: &Workplace) -> Result<Option<Box<Open>>, Error> {
 
 /// A step of a session that is under way, or that another program left.
 fn later(step: &Later, tone: Tone, out: &mut Output) -> Result<Exit, Error> {
-    let place = Workplace::find(Path::new("."))?;
+    let place = Workplace::find_or_copy(Path::new("."))?;
     let Some(known) = open(&place)? else {
         let found = left_here(&place)?.ok_or_else(|| step.not_yet())?;
         let docs = found.docs_path.trim_end_matches('/').to_owned();
@@ -557,8 +557,9 @@ fn start(
         inputs.entry("max_files".to_owned()).or_insert(most);
     }
     let held = place.take("windlass task")?;
-    let order =
-        Order { flow: flow()?, inputs, about: Some(slug), lands: Lands::OnItsOwn(branch), entry };
+    // Without git there is nothing to land on, and nothing lands: the change is given.
+    let lands = if held.has_git { Lands::OnItsOwn(branch) } else { Lands::Here };
+    let order = Order { flow: flow()?, inputs, about: Some(slug), lands, entry };
     under_way::begin(&held, order, tone)
 }
 
@@ -590,7 +591,7 @@ fn free_slug(place: &Workplace, slug: &str) -> Result<String, Error> {
     for number in 1_u32.. {
         let name = if number == 1 { slug.to_owned() } else { format!("{slug}-{number}") };
         let branch = Branch::new(&format!("harness/{name}")).map_err(|_| Error::defect())?;
-        if place.repository.tip(&branch)?.is_none() {
+        if !place.has_git || place.repository.tip(&branch)?.is_none() {
             return Ok(name);
         }
     }
