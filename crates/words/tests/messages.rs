@@ -103,7 +103,11 @@ fn differences(code: &str, own: &Messages, english: &Messages) -> Vec<String> {
 }
 
 fn english() -> Messages {
-    SHIPPED.iter().find(|(code, _)| *code == "en").map(|(code, text)| read(code, text)).unwrap()
+    SHIPPED
+        .iter()
+        .find(|(code, _)| *code == "en")
+        .map(|(code, text)| read(code, text))
+        .expect("English is shipped")
 }
 
 #[test]
@@ -196,8 +200,8 @@ fn top() -> PathBuf {
 /// All that is compiled into rooms, one file after another.
 fn sources() -> String {
     let mut code = String::new();
-    for room in fs::read_dir(top().join("crates")).unwrap() {
-        collect(&room.unwrap().path().join("src"), &mut code);
+    for room in fs::read_dir(top().join("crates")).expect("there are rooms") {
+        collect(&room.expect("a readable entry").path().join("src"), &mut code);
     }
     code
 }
