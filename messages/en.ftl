@@ -153,3 +153,131 @@ ask-same-resume-about = Continue from { $phase }
 ask-same-new = New
 ask-same-new-about = End that task (its work is kept) and begin as { $slug }
 ask-default = { $name }: { $value } (nobody was asked: { $flag } chooses)
+
+## Questions. Those of a workflow are in its definition; what every question may have:
+
+asked-in-own-words = in your own words
+asked-noted = Noted for whoever works on it; you are asked again
+
+## A run begins, goes on and ends
+
+face-no-cap = no cap
+face-no-limit = no limit
+face-hours = { $hours } hours
+face-caps = at most { $run } and { $hours } for the run, { $unit } for each { $called }, { $invocation } for each invocation
+face-left-behind = ended { $count } processes that were left behind
+face-not-taken = not taken yet: { $command }
+face-tally = { $done } done, { $failed } failed, { $skipped } skipped, { $blocked } blocked of { $total }; { $spent }
+face-open = open: { $question }
+face-interrupted = interrupted: `windlass resume` goes on where it was
+face-waiting = waiting for an answer: `windlass gates` shows the questions, `windlass answer` takes the answers
+face-stopped = stopped: `windlass resume` goes on
+face-exhausted = a budget is spent: raise it in windlass.toml, commit that, then `windlass resume`
+face-escalated = it needs a person to go on: what for stands above, and `windlass log --full` tells more
+face-not-all-done = it came to its end, and not everything was done: `windlass log --full` tells why
+face-stuck = nothing can go on: this is a defect of Windlass, please report it
+face-default = (default)
+face-did-you-mean = did you mean `{ $option }`? Say more for an answer in your own words.
+
+live-units = { $over } of { $total } { $called }s
+live-spent-of = { $spent } of { $cap }
+live-forecast = probably { $forecast } in the end
+live-more = and { $count } more
+
+## What happens, line by line. The unit and the stage stand before it.
+
+tell-task = task { $task }
+tell-attempt = attempt { $attempt }
+tell-check-pass = check { $name }: pass
+tell-check-fail = check { $name }: fail
+tell-check-failed-before = check { $name }: fails, as it does without this work
+tell-check-not-installed = check { $name }: skipped: its command is not installed
+tell-check-no-command = check { $name }: skipped: there is no such command
+tell-check-skipped = check { $name }: skipped
+tell-landed = landed { $commit } on { $branch }
+tell-waits-beside = { $commit } is ready and waits beside { $branch }
+tell-take-it = take it with: { $command }
+tell-cut-off = effect { $effect } was cut off
+tell-edits-kept = its edits are kept: { $command }
+tell-rebuilt = the branch has moved: rebuilt there
+tell-conflict = the branch has moved, and there is a conflict
+tell-lane-kept = what was in its lane is kept: { $command }
+tell-by-hand = changed by hand
+tell-conflicts-in = conflicts in { $files }
+tell-begins = begins — { $title }
+tell-by = by { $who }: { $reason }
+tell-asks = asks (gate { $gate })
+tell-answered = { $answer }, by { $who }
+tell-policy = the workflow's policy
+tell-waits = waits: { $why }
+tell-why-person = a person chose to pause here
+tell-why-rest = a planned halt
+tell-why-trouble = a person must look at it
+tell-why-broke = its budget is spent
+tell-why-unproved = { $stage } has not been proved for this change
+tell-why-landed = it has landed once already
+tell-overridden = { $verdict }, by { $who }'s own decision: { $reason }
+tell-redone = once more, says { $who }
+tell-stops = { $who } stops it after the units under way
+tell-pauses = { $who } stops it: nothing new is started
+tell-goes-on = { $who } goes on
+tell-cancels = { $who } cancels the run
+tell-caps-raised = { $who } has raised the caps
+tell-limited = it waits for its provider until { $instant }
+
+log-prompt = prompt
+log-printed = printed
+log-printed-before = printed, without this work
+log-shown = shown
+log-said = said
+log-errors = errors
+
+## How things stand
+
+status-dollars = { $amount } dollars
+status-under-way = under way
+status-limited = waiting for a limit to pass
+status-stopped = stopped
+status-waiting = waiting for an answer
+status-exhausted = a budget is spent
+status-escalated = needs a person
+status-resting = resting
+status-stuck = stuck
+status-run-done = done
+status-run-failed = failed
+status-run-escalated = escalated
+status-run-rejected = rejected
+status-run-stopped = stopped
+status-run-cancelled = cancelled
+status-unit-done = done
+status-unit-failed = failed
+status-unit-skipped = skipped
+status-unit-blocked = blocked
+status-unit-unfinished = unfinished
+status-because-of = because of { $unit }
+status-unreadable = { $run } cannot be read: { $error }
+status-damaged = `windlass journal verify` says where it is damaged
+status-held = held by { $what } (pid { $pid })
+status-nothing-running = nothing is running here
+status-no-run = no run is open
+status-cut-off = cut off: `windlass resume` goes on
+status-untidy = { $standing }, and not tidied up yet: `windlass resume` does that
+status-until = { $standing }, until { $instant }
+status-tally = { $done } of { $total } done, { $failed } failed, { $skipped } skipped, { $blocked } blocked; { $spent }
+status-at = { $unit } at { $stage } — { $title }
+status-blocked = { $unit } blocked{ $because } — { $title }
+status-to-be-taken = { $commit } waits to be taken: { $command }
+status-open = { $count } open: `windlass gates`
+
+## Questions that wait, answers and wishes
+
+gates-none = no question is open
+gates-needs-reason = (needs --text with a reason)
+gates-answer-with = answer with: windlass answer { $gate } KEY, or --text 'your own words'
+answer-taken = { $gate } is answered
+wish-cancel = { $run } is cancelled
+wish-pause = { $run } starts nothing new
+wish-stop = { $run } stops after the units under way
+wish-redo = { $run } starts that stage over
+wish-skip = { $run } leaves that unit out
+wish-override = { $run } takes that verdict

@@ -152,3 +152,259 @@ ask-same-resume-about = { $phase }부터 계속
 ask-same-new = 새로 시작
 ask-same-new-about = 그 작업을 끝내고(결과물은 보관됨) { $slug }(으)로 시작
 ask-default = { $name }: { $value } (묻지 않았습니다: { $flag }로 선택할 수 있습니다)
+
+# 값은 받은 그대로 들어간다. 선택지의 키(proceed, stop …)와 파일·브랜치 이름은 영어 그대로 둔다.
+
+## 질문
+
+asked-in-own-words = 직접 입력
+asked-noted = 작업 담당에게 전달되며, 같은 질문을 다시 드립니다
+
+## 실행의 시작, 진행, 끝
+
+face-no-cap = 한도 없음
+face-no-limit = 제한 없음
+face-hours = { $hours }시간
+face-caps = 최대: 실행 전체 { $run }, { $hours } / { $called }마다 { $unit } / 호출마다 { $invocation }
+face-left-behind = 남아 있던 프로세스 { $count }개를 종료했습니다
+face-not-taken = 아직 가져오지 않음: { $command }
+face-tally = 전체 { $total }개 중 완료 { $done }, 실패 { $failed }, 건너뜀 { $skipped }, 막힘 { $blocked }; { $spent }
+face-open = 열린 질문: { $question }
+face-interrupted = 중단됨: `windlass resume`으로 멈춘 곳에서 계속할 수 있습니다
+face-waiting = 답변을 기다리는 중: `windlass gates`로 질문을 보고 `windlass answer`로 답해 주세요
+face-stopped = 멈춤: `windlass resume`으로 계속할 수 있습니다
+face-exhausted = 예산을 모두 썼습니다: windlass.toml에서 늘려 커밋한 뒤 `windlass resume`을 실행하세요
+face-escalated = 계속하려면 사람이 필요합니다: 이유는 위에 있으며, `windlass log --full`에서 더 볼 수 있습니다
+face-not-all-done = 끝났지만 완료되지 않은 것이 있습니다: 이유는 `windlass log --full`에 있습니다
+face-stuck = 더 진행할 수 없습니다: Windlass의 결함이니 알려 주세요
+face-default = (기본값)
+face-did-you-mean = `{ $option }`을(를) 뜻하셨나요? 직접 답하려면 조금 더 길게 적어 주세요.
+
+live-units = { $called } { $over }/{ $total }
+live-spent-of = { $spent } / 한도 { $cap }
+live-forecast = 최종 예상 { $forecast }
+live-more = 외 { $count }개
+
+## 일어난 일, 한 줄씩. 앞에 단위와 단계가 붙는다.
+
+tell-task = 작업 { $task }
+tell-attempt = { $attempt }번째 시도
+tell-check-pass = 검사 { $name }: 통과
+tell-check-fail = 검사 { $name }: 실패
+tell-check-failed-before = 검사 { $name }: 실패 (이 작업이 없어도 실패함)
+tell-check-not-installed = 검사 { $name }: 건너뜀: 명령이 설치되어 있지 않습니다
+tell-check-no-command = 검사 { $name }: 건너뜀: 그런 명령이 없습니다
+tell-check-skipped = 검사 { $name }: 건너뜀
+tell-landed = { $commit } 커밋이 { $branch }에 반영됨
+tell-waits-beside = { $commit } 커밋이 준비되어 { $branch } 옆에서 대기 중
+tell-take-it = 가져오려면: { $command }
+tell-cut-off = 작업 { $effect }이(가) 도중에 끊겼습니다
+tell-edits-kept = 수정한 내용은 보관됨: { $command }
+tell-rebuilt = 브랜치가 이동함: 그 위에서 다시 구성했습니다
+tell-conflict = 브랜치가 이동했고 충돌이 있습니다
+tell-lane-kept = 레인에 있던 내용은 보관됨: { $command }
+tell-by-hand = 사람이 직접 수정함
+tell-conflicts-in = 충돌: { $files }
+tell-begins = 시작 — { $title }
+tell-by = — { $who }: { $reason }
+tell-asks = 질문 (gate { $gate })
+tell-answered = { $answer } ({ $who })
+tell-policy = 워크플로 정책
+tell-waits = 대기: { $why }
+tell-why-person = 사람이 여기서 멈추기로 했습니다
+tell-why-rest = 예정된 멈춤입니다
+tell-why-trouble = 사람이 확인해야 합니다
+tell-why-broke = 예산을 모두 썼습니다
+tell-why-unproved = 이 변경에 대한 { $stage } 증명이 없습니다
+tell-why-landed = 이미 한 번 반영되었습니다
+tell-overridden = { $verdict }, { $who }의 직접 결정: { $reason }
+tell-redone = { $who }의 요청으로 다시 실행
+tell-stops = { $who }: 진행 중인 단위까지만 하고 멈춥니다
+tell-pauses = { $who }: 멈춥니다. 새로 시작하지 않습니다
+tell-goes-on = { $who }: 계속합니다
+tell-cancels = { $who }: 실행을 취소합니다
+tell-caps-raised = { $who }: 한도를 올렸습니다
+tell-limited = { $instant }까지 제공자의 제한이 풀리기를 기다립니다
+
+log-prompt = 프롬프트
+log-printed = 출력
+log-printed-before = 출력 (이 작업이 없을 때)
+log-shown = 보여 준 내용
+log-said = 말한 내용
+log-errors = 오류 출력
+
+## 상태
+
+status-dollars = { $amount }달러
+status-under-way = 진행 중
+status-limited = 제한이 풀리기를 기다리는 중
+status-stopped = 멈춤
+status-waiting = 답변을 기다리는 중
+status-exhausted = 예산을 모두 씀
+status-escalated = 사람이 필요함
+status-resting = 쉬는 중
+status-stuck = 진행 불가
+status-run-done = 완료
+status-run-failed = 실패
+status-run-escalated = 사람에게 넘김
+status-run-rejected = 거절됨
+status-run-stopped = 멈춤
+status-run-cancelled = 취소됨
+status-unit-done = 완료
+status-unit-failed = 실패
+status-unit-skipped = 건너뜀
+status-unit-blocked = 막힘
+status-unit-unfinished = 미완료
+status-because-of = ({ $unit } 때문)
+status-unreadable = { $run }을(를) 읽을 수 없습니다: { $error }
+status-damaged = `windlass journal verify`가 손상된 곳을 알려 줍니다
+status-held = { $what } 실행 중 (pid { $pid })
+status-nothing-running = 실행 중인 것이 없습니다
+status-no-run = 열린 실행이 없습니다
+status-cut-off = 도중에 끊김: `windlass resume`으로 계속할 수 있습니다
+status-untidy = { $standing }, 아직 정리되지 않음: `windlass resume`이 정리합니다
+status-until = { $standing } ({ $instant }까지)
+status-tally = { $total }개 중 { $done }개 완료, 실패 { $failed }, 건너뜀 { $skipped }, 막힘 { $blocked }; { $spent }
+status-at = { $unit }: { $stage } — { $title }
+status-blocked = { $unit } 막힘{ $because } — { $title }
+status-to-be-taken = { $commit } 가져오기를 기다리는 중: { $command }
+status-open = 열린 질문 { $count }개: `windlass gates`
+
+## 기다리는 질문, 답변, 요청
+
+gates-none = 열린 질문이 없습니다
+gates-needs-reason = (--text로 이유를 적어야 함)
+gates-answer-with = 답하려면: windlass answer { $gate } KEY, 또는 --text '직접 쓴 답'
+answer-taken = { $gate } 질문에 답했습니다
+wish-cancel = { $run }을(를) 취소했습니다
+wish-pause = { $run }은(는) 새로 시작하지 않습니다
+wish-stop = { $run }은(는) 진행 중인 단위까지만 하고 멈춥니다
+wish-redo = { $run }이(가) 그 단계를 다시 시작합니다
+wish-skip = { $run }이(가) 그 단위를 건너뜁니다
+wish-override = { $run }이(가) 그 판정을 받아들입니다
+
+## 워크플로 task의 질문 (workflows/task.toml)
+
+gate-task-session-conflict = 진행 중인 /{ $session_skill } 세션이 있습니다. 삭제하고 /workflow를 시작할까요?
+    .delete = 삭제하고 시작
+    .delete-about = .harness/를 삭제하고 /workflow를 진행합니다
+    .cancel = 취소
+    .cancel-about = 기존 세션을 그대로 두고 중단합니다
+
+gate-task-session-corrupt = state.json을 읽을 수 없어 다른 이름으로 옮겨 두었습니다. 새로 시작할까요?
+    .yes = 새로 시작
+    .yes-about = 주어진 작업을 처음부터 시작합니다
+    .stop = 중단
+    .stop-about = 멈추고 옮겨 둔 파일을 확인합니다
+
+gate-task-session-gate = [harness] 이전 세션이 있습니다. 이어서 할까요, 새로 시작할까요, 중단할까요?
+    .resume = 이어서 하기
+    .resume-about = { $session_phase } 단계부터 계속합니다
+    .restart = 새로 시작
+    .restart-about = .harness/를 삭제하고 처음부터 시작합니다
+    .stop = 중단
+    .stop-about = .harness/를 삭제하고 멈춥니다
+
+gate-task-ask-scan = 내용이 충분한 CLAUDE.md가 없습니다. 코드베이스를 훑어 프로젝트 컨벤션(DB, API, 파일 구조, 테스트 패턴)을 자동으로 파악할까요? Planner가 기존 패턴에 맞추는 데 도움이 됩니다.
+    .scan = 스캔
+    .scan-about = 컨벤션 스캐너 서브 에이전트를 실행합니다
+    .skip = 건너뛰기
+    .skip-about = 컨벤션 정보 없이 진행합니다
+
+gate-task-scan-failed = 출력 파일이 없습니다. 다시 시도할까요, 건너뛸까요?
+    .retry = 다시 시도
+    .retry-about = 스캐너를 다시 실행합니다
+    .skip = 건너뛰기
+    .skip-about = 컨벤션 없이 진행합니다
+
+gate-task-take-its-word = 이전 세션의 QA 보고서는 PASS라고 하지만, Windlass가 직접 확인한 것은 없습니다. 다시 검증할까요, 그대로 받아들일까요?
+    .again-please = 다시 검증
+    .again-please-about = 넘겨받은 작업에 verify와 evaluate를 실행합니다
+    .accept = 그대로 수용
+    .accept-about = 이전 세션의 판정을 믿고 마칩니다
+    .stop = 중단
+    .stop-about = 워크플로를 멈춥니다
+
+gate-task-spec-gate = 위 스펙을 검토해 주세요. 구현에는 많은 토큰이 듭니다. 진행하려면 확인해 주세요.
+    .proceed = 진행
+    .proceed-about = 스펙대로 구현을 시작합니다
+    .modify = 수정
+    .modify-about = 스펙을 고친 뒤 다시 확인합니다
+    .stop = 중단
+    .stop-about = 워크플로를 멈춥니다
+
+gate-task-edit-spec = spec.md를 직접 고치거나, 무엇을 바꿀지 알려 주세요.
+    .edited = 수정 완료
+    .edited-about = spec.md를 다시 읽어 보여 드립니다
+    .other = 바꿀 내용 말하기
+    .other-about = 말씀하신 내용을 스펙에 반영해 다시 보여 드립니다
+    .stop = 중단
+    .stop-about = 워크플로를 멈춥니다
+
+gate-task-limits-gate = 3번 시도한 뒤에도 변경이 범위나 파일 수 제한을 벗어납니다.
+    .allow = 허용
+    .allow-about = 변경을 그대로 두고 검증으로 넘어갑니다
+    .manual = 직접 수정 후 계속
+    .manual-about = 레인에서 줄이면 다시 측정합니다
+    .stop = 중단
+    .stop-about = 워크플로를 멈춥니다
+
+gate-task-verify-gate = 3번 시도했지만 기계적 검증에 실패했습니다.
+    .autofix = 자동 수정 제안
+    .autofix-about = AI(Opus)가 실패를 분석해 최소한의 diff를 제안합니다 (1회만 가능)
+    .continue = Evaluator로 계속
+    .continue-about = 남은 검증 문제를 건너뛰고 QA로 진행합니다
+    .manual = 직접 수정 후 계속
+    .manual-about = 레인에서 고치면 다시 검증합니다
+    .stop = 중단
+    .stop-about = 직접 처리할 수 있도록 멈춥니다. verify_report.md를 확인하세요
+
+gate-task-patch-gate = 수정안이 만들어졌습니다 (신뢰도: { $propose_confidence }). 패치를 적용할까요?
+    .apply = 패치 적용
+    .apply-about = 제안된 diff를 적용하고 Layer 1 검증을 다시 실행합니다 (재시도 횟수는 그대로)
+    .reject = 거절
+    .reject-about = 제안을 버리고 이전 질문으로 돌아갑니다 (자동 수정 선택지는 숨겨짐)
+    .stop = 중단
+    .stop-about = 직접 처리할 수 있도록 멈춥니다
+
+gate-task-qa-layer2 = 2번 재시도했지만 Layer 2 구조 검증에 실패했습니다.
+    .fix = 수정
+    .fix-about = 다음 라운드를 실행합니다
+    .accept = 그대로 수용
+    .accept-about = 고치지 않고 마칩니다
+    .stop = 중단
+    .stop-about = 워크플로를 멈춥니다
+
+gate-task-qa-layer3 = QA 결과: FAIL (Layer 3).
+    .fix = 수정
+    .fix-about = 다음 라운드에서 FAIL 항목을 고칩니다
+    .accept = 그대로 수용
+    .accept-about = 고치지 않고 마칩니다
+    .stop = 중단
+    .stop-about = 워크플로를 멈춥니다
+
+gate-task-rounds-spent = [harness] 최대 라운드에 도달했습니다. 남은 문제는 qa_report.md에 있습니다.
+    .complete = 완료
+    .complete-about = 남은 문제를 기록에 남기고 마칩니다
+    .stop = 중단
+    .stop-about = 워크플로를 멈춥니다
+
+gate-task-commit-gate = 구현이 끝났습니다. 어떻게 마무리할까요?
+    .code-only = 코드만 커밋 (권장)
+    .code-only-about = 산출물을 정리하고 코드 변경만 커밋합니다
+    .all = 모두 커밋
+    .all-about = 산출물까지 모두 커밋합니다
+    .nothing = 커밋 안 함
+    .nothing-about = .harness/만 정리하고 변경은 작업 트리에 남깁니다
+
+gate-task-conflict-gate = 그사이 브랜치에 들어간 변경과 충돌합니다. 직접 해결할까요, 중단할까요?
+    .manual = 직접 수정 후 계속
+    .manual-about = 레인에서 충돌을 해결하면 다시 검증합니다
+    .stop = 중단
+    .stop-about = 워크플로를 멈춥니다
+
+gate-task-remove-gate = docs/는 git이 무시하는 경로이므로 모든 산출물이 영구히 삭제됩니다. 위에 나열된 출력 디렉터리 전체를 삭제할까요?
+    .yes = 예
+    .yes-about = 나열된 것을 모두 삭제합니다
+    .no = 아니요
+    .no-about = 그대로 둡니다

@@ -11,12 +11,15 @@
 //! | how are files written from the journal? | `projection.rs` |
 //! | what did a role find? | `finding.rs` |
 //! | what did a command print? | `printed.rs` |
+//! | which language is a run spoken in? | `spoken.rs`; where nothing else is kept `plain.rs` |
 
 pub mod autopilot;
 pub mod finding;
 pub mod memory;
+mod plain;
 mod printed;
 mod projection;
+mod spoken;
 pub mod task;
 
 use std::collections::BTreeMap;
@@ -25,7 +28,10 @@ use std::sync::Arc;
 
 use windlass_core::run::Run;
 use windlass_core::workflow::{Errand, Kind, Workflow};
-use windlass_engine::clerk::{Clerk, Nobody};
+use windlass_engine::clerk::Clerk;
+use windlass_words::Lang;
+
+pub use spoken::Spoken;
 
 /// All of them.
 const OFFICES: &[Office] = &[autopilot::OFFICE, task::OFFICE];
@@ -58,6 +64,8 @@ pub struct Place<'a> {
     pub run: &'a Run,
     /// What is known of the project, where a run is to be driven; who only looks need not know.
     pub project: Option<&'a Project>,
+    /// The language that somebody wants it to be spoken in, whatever they write.
+    pub lang: Option<Lang>,
 }
 
 /// What is known of a project before anything is done.
@@ -84,11 +92,11 @@ pub fn wrote(remembered: &str, path: &str, text: &str) -> bool {
     projection::wrote(remembered, path, text)
 }
 
-/// The clerk of a run: nobody, if its workflow keeps nothing.
+/// The clerk of a run, whether or not its workflow keeps anything.
 pub fn clerk(at: &Place<'_>) -> Arc<dyn Clerk> {
     match Office::of(at.run.workflow()) {
         Some(office) => (office.open)(at),
-        None => Arc::new(Nobody),
+        None => Arc::new(plain::Plain::new(at)),
     }
 }
 

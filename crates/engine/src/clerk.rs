@@ -108,6 +108,11 @@ pub trait Clerk: Send + Sync {
         None
     }
 
+    /// The language that people read, by its name in English, where it is another one: what agents write prose in.
+    fn language(&self) -> Option<String> {
+        None
+    }
+
     /// Where a role finds, in its lane, or is to write, the file of this name.
     fn path(&self, name: &str, at: &Situation) -> Option<String>;
 

@@ -382,8 +382,8 @@ impl<'j> Engine<'j> {
         standing.exit_code()?;
         let at = hands.reception();
         let shows = |gate: &OpenGate| at.shows(gate, &self.run, &self.books);
-        let may_come = standing == Standing::Waiting
-            && face.waits(&self.run.gates(), &shows) == Patience::Wait;
+        let may_come =
+            standing == Standing::Waiting && face.waits(&self.run, &shows) == Patience::Wait;
         (!may_come).then_some(standing)
     }
 

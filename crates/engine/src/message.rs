@@ -181,7 +181,7 @@ pub trait Face {
 
     /// Questions are open and nothing else can go on; `shows` is what one shows besides itself. Whether an answer may
     /// still come while the process lives.
-    fn waits(&mut self, gates: &[OpenGate], shows: &dyn Fn(&OpenGate) -> String) -> Patience;
+    fn waits(&mut self, run: &Run, shows: &dyn Fn(&OpenGate) -> String) -> Patience;
 }
 
 /// Whether to wait for a person.

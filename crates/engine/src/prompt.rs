@@ -45,6 +45,8 @@ pub struct Task<'a> {
     pub writes: Vec<(String, String)>,
     /// Artifacts, by name.
     pub artifacts: Vec<(String, String)>,
+    /// The language of whoever reads it, by its name in English, where that is another one.
+    pub language: Option<String>,
 }
 
 /// The part that stays the same.
@@ -93,6 +95,9 @@ pub fn prompt(brief: &Brief<'_>, task: &Task<'_>) -> String {
     if let Some(context) = task.context {
         text.push_str(&format!("\nBesides what you had before: {context}.\n"));
     }
+    if let Some(language) = &task.language {
+        text.push_str(&format!("\n{}\n", written_in(language)));
+    }
     if !task.writes.is_empty() {
         text.push_str("\nWrite these files, or you have not done it:\n");
         for (name, path) in &task.writes {
@@ -103,6 +108,14 @@ pub fn prompt(brief: &Brief<'_>, task: &Task<'_>) -> String {
         text.push_str(&format!("\n## {name}\n\n{}\n", artifact.trim_end()));
     }
     text
+}
+
+/// In which language to write. What programs read stays as it is: a translated key is no key.
+fn written_in(language: &str) -> String {
+    format!(
+        "Write what people read (documents, reports, summaries, remarks) in {language}. Names of fields, \
+         files and branches, keywords, headings that you are given, verdicts and code stay English."
+    )
 }
 
 /// Asks once more for an answer that could be read.
@@ -175,6 +188,22 @@ mod tests {
             assert!(two.ends_with(
                 "Besides what you had before: related files.\n\n## check-output\n\n1 failed\n"
             ));
+        });
+    }
+
+    #[test]
+    fn whoever_does_not_read_english_is_written_to_in_their_language() {
+        with(|brief| {
+            let english = Task { stage: "do", attempt: 1, ..Task::default() };
+            let korean = Task { language: Some("Korean".to_owned()), ..english.clone() };
+            let (english, korean) = (prompt(brief, &english), prompt(brief, &korean));
+            let stable = prefix(brief);
+            assert!(korean.starts_with(&stable), "the part that stays the same has changed");
+            assert!(!english.contains("Write what people read"), "{english}");
+            let told = &korean[stable.len()..];
+            assert!(told.contains("\n\nWrite what people read ("), "{told}");
+            assert!(told.contains(" in Korean. Names of fields, files and branches"), "{told}");
+            assert_eq!(korean.replace(&format!("\n{}\n", written_in("Korean")), ""), english);
         });
     }
 

@@ -5,14 +5,16 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use rustix::termios::{QueueSelector, tcflush};
+use windlass_clerks::Spoken;
 use windlass_core::run::{Event, OpenGate, Run, Standing, UnitStatus};
 use windlass_core::workflow::RunOutcome;
 use windlass_engine::Left;
 use windlass_engine::entry::Entry;
 use windlass_engine::message::{Message, Patience};
+use windlass_words::Words;
 
-use crate::render::Teller;
-use crate::render::{Live, clean};
+use crate::asked::asked;
+use crate::render::{Live, Teller, clean, dollars, ended};
 use crate::suggest;
 
 /// How a run is told.
@@ -44,10 +46,18 @@ pub struct Terminal {
     reads: bool,
     teller: Teller,
     live: Live,
+    /// What the person is spoken to in; whoever answers in another language is heard.
+    spoken: Spoken,
 }
 
 impl Terminal {
-    pub fn new(run: &Run, target: &str, tone: Tone, answers: Option<Sender<Message>>) -> Self {
+    pub fn new(
+        run: &Run,
+        target: &str,
+        tone: Tone,
+        answers: Option<Sender<Message>>,
+        spoken: Spoken,
+    ) -> Self {
         Terminal {
             run: run.id().to_owned(),
             target: target.to_owned(),
@@ -55,30 +65,47 @@ impl Terminal {
             answers,
             asked: Arc::default(),
             reads: false,
-            teller: Teller::of(run),
+            teller: Teller::of(run, spoken.words()),
             live: Live::new(tone == Tone::Plain),
+            spoken,
         }
     }
 
     /// What is about to happen, and what it may cost.
     pub fn begins(&mut self, run: &Run) {
-        let caps = run.caps();
-        let dollars = |micros: Option<u64>| {
-            micros
-                .map_or("no cap".to_owned(), |micros| format!("{:.2} dollars", micros as f64 / 1e6))
+        let (caps, words) = (run.caps(), self.spoken.words());
+        let cap = |micros: Option<u64>| {
+            micros.map_or_else(|| words.say("face-no-cap", &[]), |micros| dollars(micros, words))
         };
-        let hours = caps
-            .run
-            .wall_ms
-            .map_or("no limit".to_owned(), |ms| format!("{:.1} hours", ms as f64 / 3_600_000.0));
+        let hours = caps.run.wall_ms.map_or_else(
+            || words.say("face-no-limit", &[]),
+            |ms| {
+                let hours = format!("{:.1}", ms as f64 / 3_600_000.0);
+                words.say("face-hours", &[("hours", &hours)])
+            },
+        );
         self.line(&format!("{}: {} → {}", self.run, run.workflow().name, self.target));
-        self.line(&format!(
-            "at most {} and {hours} for the run, {} for each {}, {:.2} dollars for each invocation",
-            dollars(caps.run.cost_micros),
-            dollars(caps.unit.cost_micros),
-            run.workflow().called,
-            caps.invocation.amount.cost_micros as f64 / 1e6,
-        ));
+        let most = [
+            ("run", &*cap(caps.run.cost_micros)),
+            ("hours", &hours),
+            ("unit", &cap(caps.unit.cost_micros)),
+            ("called", &run.workflow().called),
+            ("invocation", &dollars(caps.invocation.amount.cost_micros, words)),
+        ];
+        self.line(&words.say("face-caps", &most));
+    }
+
+    /// What an earlier Windlass left running was ended.
+    pub fn left_behind(&self, count: usize) {
+        let count = [("count", &*count.to_string())];
+        self.line(&self.spoken.words().say("face-left-behind", &count));
+    }
+
+    /// Work that has landed beside the branch, and how to take it.
+    pub fn not_taken(&self, unit: Option<&str>, command: &str) {
+        let unit = unit.map_or(String::new(), |unit| format!("{unit}: "));
+        let said = self.spoken.words().say("face-not-taken", &[("command", command)]);
+        self.line(&format!("{unit}{said}"));
     }
 
     /// Something else worth a line.
@@ -94,43 +121,40 @@ impl Terminal {
     /// How it was left, and what to do next.
     pub fn ends(&mut self, run: &Run, left: Left) {
         self.live.end();
-        let tally = run.tally();
-        let spent = run.purse().settled.cost_micros as f64 / 1e6;
-        self.line(&format!(
-            "{} done, {} failed, {} skipped, {} blocked of {}; {spent:.2} dollars",
-            tally.done, tally.failed, tally.skipped, tally.blocked, tally.total
-        ));
+        let (tally, words) = (run.tally(), self.spoken.words());
+        let numbers = [
+            ("done", &*tally.done.to_string()),
+            ("failed", &tally.failed.to_string()),
+            ("skipped", &tally.skipped.to_string()),
+            ("blocked", &tally.blocked.to_string()),
+            ("total", &tally.total.to_string()),
+            ("spent", &dollars(run.purse().settled.cost_micros, words)),
+        ];
+        self.line(&words.say("face-tally", &numbers));
         if left == Left::Standing(Standing::Waiting) {
-            for gate in run.gates() {
+            for gate in run.gates().into_iter().map(|gate| asked(gate, run, words)) {
                 let unit = gate.unit.as_ref().map_or(String::new(), |unit| format!("{unit}: "));
-                self.line(&format!("open: {}:{} {unit}{}", self.run, gate.id.0, gate.question));
+                let question = format!("{}:{} {unit}{}", self.run, gate.id.0, gate.question);
+                self.line(&words.say("face-open", &[("question", &question)]));
             }
         }
         let next = match left {
-            Left::Interrupted => "interrupted: `windlass resume` goes on where it was",
-            Left::Standing(Standing::Waiting) => {
-                "waiting for an answer: `windlass gates` shows the questions, `windlass answer` takes the answers"
-            }
-            Left::Standing(Standing::Stopped | Standing::Resting) => {
-                "stopped: `windlass resume` goes on"
-            }
-            Left::Standing(Standing::Exhausted) => {
-                "a budget is spent: raise it in windlass.toml, commit that, then `windlass resume`"
-            }
-            Left::Standing(Standing::Escalated) => {
-                "it needs a person to go on: what for stands above, and `windlass log --full` tells more"
-            }
+            Left::Interrupted => "face-interrupted",
+            Left::Standing(Standing::Waiting) => "face-waiting",
+            Left::Standing(Standing::Stopped | Standing::Resting) => "face-stopped",
+            Left::Standing(Standing::Exhausted) => "face-exhausted",
+            Left::Standing(Standing::Escalated) => "face-escalated",
             Left::Standing(Standing::Ended(RunOutcome::Done))
                 if tally.failed + tally.blocked > 0 =>
             {
-                "it came to its end, and not everything was done: `windlass log --full` tells why"
+                "face-not-all-done"
             }
-            Left::Standing(Standing::Ended(outcome)) => outcome.name(),
+            Left::Standing(Standing::Ended(outcome)) => return self.line(&ended(outcome, words)),
             Left::Standing(Standing::Running | Standing::Parked(_) | Standing::Stuck) => {
-                "nothing can go on: this is a defect of Windlass, please report it"
+                "face-stuck"
             }
         };
-        self.line(next);
+        self.line(&words.say(next, &[]));
     }
 
     fn line(&self, text: &str) {
@@ -144,7 +168,7 @@ impl Terminal {
     /// How things are with a run, now that all that happened has been told.
     pub fn shows(&self, run: &Run) {
         self.live.hide(false);
-        self.live.show(run);
+        self.live.show(run, self.spoken.words());
     }
 
     fn ask(&mut self, gate: &OpenGate, more: &str) {
@@ -158,16 +182,17 @@ impl Terminal {
                 text.push_str(&format!("  ! {name}\n"));
             }
         }
+        let default = self.spoken.words().say("face-default", &[]);
         for option in &gate.options {
             let about = option.about.as_deref().map_or(String::new(), |about| format!("  {about}"));
-            let default = if option.default { " (default)" } else { "" };
+            let default = if option.default { format!(" {default}") } else { String::new() };
             text.push_str(&format!("  {:<12} {}{default}{about}\n", option.key, option.label));
         }
         self.line(&text);
         self.live.hide(true);
         // Put before it is prompted for: whoever still reads for the question before would take an answer that comes at
         // once for one to nothing.
-        self.asked.put(gate);
+        self.asked.put(gate, self.spoken.words());
         prompt(gate);
         let Some(answers) = self.answers.clone().filter(|_| !self.reads) else { return };
         self.reads = true;
@@ -183,17 +208,17 @@ fn prompt(gate: &OpenGate) {
 /// The question that is put now, if one is. It may be answered elsewhere at any time.
 #[derive(Default)]
 struct Asked {
-    gate: Mutex<Option<OpenGate>>,
+    gate: Mutex<Option<(OpenGate, Words)>>,
     put: Condvar,
 }
 
 impl Asked {
-    fn now(&self) -> MutexGuard<'_, Option<OpenGate>> {
+    fn now(&self) -> MutexGuard<'_, Option<(OpenGate, Words)>> {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn put(&self, gate: &OpenGate) {
-        *self.now() = Some(gate.clone());
+    fn put(&self, gate: &OpenGate, words: Words) {
+        *self.now() = Some((gate.clone(), words));
         self.put.notify_all();
     }
 
@@ -222,13 +247,11 @@ fn listen(asked: &Asked, answers: &Sender<Message>) {
         let line = line.trim();
         // While this waited for a line, the question may have been answered elsewhere and another put. Whatever was typed
         // for the old one went when the new one was put.
-        let Some(gate) = asked.now().clone() else { continue };
+        let Some((gate, words)) = asked.now().clone() else { continue };
         let gate = &gate;
         if let Some(near) = mistyped(gate, line) {
-            let _ = writeln!(
-                anstream::stderr(),
-                "did you mean `{near}`? Say more for an answer in your own words."
-            );
+            let meant = words.say("face-did-you-mean", &[("option", near)]);
+            let _ = writeln!(anstream::stderr(), "{meant}");
             prompt(gate);
             continue;
         }
@@ -243,7 +266,7 @@ fn listen(asked: &Asked, answers: &Sender<Message>) {
             Err(_) => return,
             Ok(Err(refused)) => {
                 let _ = writeln!(anstream::stderr(), "{refused}");
-                asked.now().iter().for_each(prompt);
+                asked.now().iter().for_each(|(gate, _)| prompt(gate));
             }
         }
     }
@@ -269,19 +292,16 @@ fn mistyped<'g>(gate: &'g OpenGate, line: &str) -> Option<&'g str> {
 
 impl Terminal {
     /// Whether to wait for an answer; `more` is what a question shows besides itself.
-    pub fn waits_with(
-        &mut self,
-        gates: &[OpenGate],
-        more: &dyn Fn(&OpenGate) -> String,
-    ) -> Patience {
+    pub fn waits_with(&mut self, run: &Run, more: &dyn Fn(&OpenGate) -> String) -> Patience {
         if self.answers.is_none() || self.tone == Tone::Json {
             return Patience::Leave;
         }
         // One question after the other: the next is put when this one is answered.
-        if let Some(gate) = gates.first()
-            && self.asked.now().as_ref().is_none_or(|own| own.id != gate.id)
+        if let Some(gate) = run.gates().into_iter().next()
+            && self.asked.now().as_ref().is_none_or(|(own, _)| own.id != gate.id)
         {
-            self.ask(gate, &more(gate));
+            let more = more(&gate);
+            self.ask(&asked(gate, run, self.spoken.words()), &more);
         }
         Patience::Wait
     }
@@ -292,10 +312,12 @@ impl Terminal {
             && let Event::Answered { gate, .. } = &recorded.event
         {
             let mut asked = self.asked.now();
-            if asked.as_ref().is_some_and(|own| own.id == *gate) {
+            if asked.as_ref().is_some_and(|(own, _)| own.id == *gate) {
                 *asked = None;
             }
         }
+        self.spoken.enter(entry);
+        self.teller.speaks(self.spoken.words());
         if self.tone == Tone::Json {
             if let Ok(bytes) = entry.bytes() {
                 let mut out = std::io::stdout().lock();
@@ -309,7 +331,7 @@ impl Terminal {
     }
 }
 
-/// How a unit stands, in a word.
+/// How a unit stands, in a word for programs and reports.
 pub fn status_word(status: UnitStatus) -> &'static str {
     match status {
         UnitStatus::Pending => "pending",
@@ -318,7 +340,7 @@ pub fn status_word(status: UnitStatus) -> &'static str {
     }
 }
 
-/// How a run stands, in words.
+/// How a run stands, in words for programs and reports; what people are told while it goes on is in `render/standing.rs`.
 pub fn standing(run: &Run) -> &'static str {
     match run.standing() {
         Standing::Running => "under way",

@@ -1,5 +1,6 @@
 //! The `windlass` program: reads the command line, calls the verb, renders what came back.
 
+mod asked;
 mod base;
 mod bill;
 mod builtin;
@@ -21,6 +22,7 @@ mod replay;
 mod report;
 mod request;
 mod scratch;
+mod spoken;
 mod story;
 mod suggest;
 mod under_way;

@@ -65,7 +65,7 @@ pub struct Silent;
 impl Face for Silent {
     fn entry(&mut self, _: &Entry, _: &Run) {}
 
-    fn waits(&mut self, _: &[OpenGate], _: &dyn Fn(&OpenGate) -> String) -> Patience {
+    fn waits(&mut self, _: &Run, _: &dyn Fn(&OpenGate) -> String) -> Patience {
         Patience::Leave
     }
 }

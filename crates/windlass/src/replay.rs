@@ -12,13 +12,16 @@ use windlass_journal::{Journal, RunId};
 
 use crate::error::Error;
 use crate::meta::Meta;
+use crate::spoken;
 
-/// Tells a clerk everything that a run's journal holds. One that keeps nothing need not know, and resuming is quicker.
-pub fn feed(clerk: &dyn Clerk, journal: &Journal, id: &RunId) -> Result<(), Error> {
+/// Tells a clerk everything that a run's journal holds. One that keeps nothing need only know what people answered, and
+/// resuming is quicker.
+pub fn feed(clerk: &dyn Clerk, journal: &Journal, id: &RunId, run: &Run) -> Result<(), Error> {
+    let blobs = |digest: &str| journal.get(digest.parse().ok()?).ok();
     if clerk.apart().is_empty() {
+        spoken::answers(journal, id, |entry| clerk.entry(entry, run, &blobs));
         return Ok(());
     }
-    let blobs = |digest: &str| journal.get(digest.parse().ok()?).ok();
     replay(journal, id, |entry, run| {
         clerk.entry(entry, run, &blobs);
         Ok(())
@@ -62,7 +65,7 @@ pub fn told(
     project: Option<&Project>,
 ) -> Result<Arc<dyn Clerk>, Error> {
     let base = Meta::of(journal, id)?.base.unwrap_or_default();
-    let clerk = clerk(&Place { top, state, base: &base, run, project });
-    feed(&*clerk, journal, id)?;
+    let clerk = clerk(&Place { top, state, base: &base, run, project, lang: spoken::wanted()? });
+    feed(&*clerk, journal, id, run)?;
     Ok(clerk)
 }

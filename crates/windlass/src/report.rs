@@ -8,6 +8,7 @@ use windlass_core::run::Run;
 use windlass_engine::date::instant;
 use windlass_engine::entry::{Entry, Note};
 use windlass_journal::{Journal, RunId};
+use windlass_words::Words;
 
 use crate::error::Error;
 use crate::face::{standing, status_word};
@@ -212,7 +213,7 @@ th,td{border-bottom:1px solid #ccc;padding:.3rem .6rem;text-align:left}code{back
 
 impl Unit {
     fn stands(&self) -> String {
-        format!("{}{}", self.status, because_of(self.because.as_deref()))
+        format!("{}{}", self.status, because_of(self.because.as_deref(), Words::default()))
     }
 
     fn is_empty(&self) -> bool {
@@ -288,7 +289,11 @@ struct Telling {
 
 impl Telling {
     fn new(run: &Run) -> Self {
-        Telling { teller: Teller::new(run.workflow().clone()), began: None, last: None }
+        Telling {
+            teller: Teller::new(run.workflow().clone(), Words::default()),
+            began: None,
+            last: None,
+        }
     }
 
     fn enter(&mut self, entry: &Entry, run: &Run, journal: &Journal, report: &mut Report) {

@@ -16,6 +16,7 @@ use windlass_core::run::{
 };
 use windlass_core::value::Value;
 use windlass_core::workflow::{Counter, Kind, Stage, StageIx, Workflow};
+use windlass_words::Words;
 
 pub use self::step::why;
 pub use self::step::{Adds, Answer, Counted, MovedStep, OptionStep, Place, Step, What};
@@ -164,7 +165,7 @@ impl Teller<'_> {
                 asked(stage, options, concerns, policy.as_ref())
             }
             Event::Held { why, .. } => {
-                let why = step::why(self.flow, *why);
+                let why = step::why(self.flow, *why, Words::default());
                 Some(What::Held { stage: here.map(|stage| self.name(stage)), why })
             }
             Event::Resumed { .. } => {

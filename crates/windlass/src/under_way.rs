@@ -28,6 +28,7 @@ use crate::meta::Meta;
 use crate::prepared::{Onto, Prepared};
 use crate::replay::told;
 use crate::request::{Request, Response};
+use crate::spoken::spoken;
 use crate::workplace::Held;
 
 /// A run that is to be begun.
@@ -165,13 +166,15 @@ fn drive(
     let server = serve(held, id, sender.clone())?;
     interrupts(sender.clone())?;
     let interactive = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    let mut face = Terminal::new(engine.run(), &target, tone, interactive.then_some(sender));
+    let spoken = spoken(&held.journal, id, engine.run())?;
+    let answers = interactive.then_some(sender);
+    let mut face = Terminal::new(engine.run(), &target, tone, answers, spoken);
     face.begins(engine.run());
     for slip in slips {
         face.says(&slip);
     }
     if held.left_behind > 0 {
-        face.says(&format!("ended {} processes that were left behind", held.left_behind));
+        face.left_behind(held.left_behind);
     }
     let mut face = Watched { face, clerk, journal: &held.journal };
     let left = engine.drive(inbox, &mut hands, &mut face);
@@ -187,8 +190,7 @@ fn drive(
         engine.commit(&mut face)?;
     }
     for (unit, _, command) in engine.books().waiting() {
-        let unit = unit.map_or(String::new(), |unit| format!("{unit}: "));
-        face.face.says(&format!("{unit}not taken yet: {command}"));
+        face.face.not_taken(unit, command);
     }
     face.face.ends(engine.run(), left);
     Ok(exit(left, engine.run()))
@@ -215,8 +217,8 @@ impl Face for Watched<'_> {
         self.face.shows(run);
     }
 
-    fn waits(&mut self, gates: &[OpenGate], shows: &dyn Fn(&OpenGate) -> String) -> Patience {
-        self.face.waits_with(gates, shows)
+    fn waits(&mut self, run: &Run, shows: &dyn Fn(&OpenGate) -> String) -> Patience {
+        self.face.waits_with(run, shows)
     }
 }
 

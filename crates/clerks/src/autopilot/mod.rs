@@ -24,7 +24,7 @@ use session::Session;
 
 use crate::memory::Files;
 use crate::projection::Projection;
-use crate::{Office, Place, finding};
+use crate::{Office, Place, Spoken, finding};
 
 /// Runs that read autopilot's session are autopilot's.
 pub(crate) const OFFICE: Office = Office {
@@ -66,11 +66,12 @@ struct Autopilot {
     /// The run: plans that it wrote bear its name.
     run: String,
     said: Mutex<Vec<String>>,
+    spoken: Mutex<Spoken>,
     warned: Mutex<BTreeSet<String>>,
 }
 
 impl Autopilot {
-    fn new(Place { top, state, base, run, .. }: &Place<'_>) -> Self {
+    fn new(Place { top, state, base, run, lang, .. }: &Place<'_>) -> Self {
         let files = Files::of(top);
         let input = |name: &str| run.input_named(name).cloned();
         let text = |name: &str| input(name).map_or(String::new(), |value| value.to_string());
@@ -88,6 +89,7 @@ impl Autopilot {
             projection: Mutex::new(Projection::into(files.clone(), state.join("projected.json"))),
             run: run.id().to_owned(),
             said: Mutex::default(),
+            spoken: Mutex::new(Spoken::at_first(run, *lang)),
             warned: Mutex::default(),
             files,
         }
@@ -278,6 +280,7 @@ impl Autopilot {
 impl Clerk for Autopilot {
     fn entry(&self, entry: &Entry, run: &Run, blobs: Blobs<'_>) {
         self.session().enter(entry, run, blobs);
+        lock(&self.spoken).enter(entry);
         if let Entry::Event(recorded) = entry
             && let Event::Asked { frame, policy: Some(policy), .. } = &recorded.event
         {
@@ -292,6 +295,10 @@ impl Clerk for Autopilot {
 
     fn caught_up(&self) {
         lock(&self.said).clear();
+    }
+
+    fn language(&self) -> Option<String> {
+        lock(&self.spoken).for_agents()
     }
 
     fn flush(&self) -> Vec<String> {

@@ -27,7 +27,7 @@ use session::{ADOPTED, CONVENTIONS, ENVIRONMENT, Session};
 
 use crate::memory::Files;
 use crate::projection::Projection;
-use crate::{Office, Place, Project};
+use crate::{Office, Place, Project, Spoken};
 
 /// Runs that read task's session are task's.
 pub(crate) const OFFICE: Office = Office {
@@ -141,12 +141,12 @@ impl Inputs {
 }
 
 impl Task {
-    fn new(Place { top, state, run, project, .. }: &Place<'_>) -> Self {
+    fn new(Place { top, state, run, project, lang, .. }: &Place<'_>) -> Self {
         let files = Files::of(*top);
         let inputs = Inputs::of(run);
         let stages = run.workflow().stages.iter();
         Task {
-            session: Mutex::new(Session::new(&inputs.task)),
+            session: Mutex::new(Session::new(Spoken::at_first(run, *lang))),
             projection: Mutex::new(Projection::into(files.clone(), state.join("projected.json"))),
             sees: stages.map(|stage| (stage.name.clone(), stage.sees.clone())).collect(),
             project: project.cloned(),
@@ -163,7 +163,7 @@ impl Task {
     }
 
     fn words(&self) -> Words {
-        Words::in_lang(self.session().lang)
+        self.session().spoken.words()
     }
 
     fn says(&self, text: impl Into<String>) {
@@ -281,7 +281,7 @@ impl Clerk for Task {
     fn entry(&self, entry: &Entry, run: &Run, blobs: Blobs<'_>) {
         let mut session = self.session();
         session.enter(entry, run, blobs);
-        let (words, news) = (Words::in_lang(session.lang), std::mem::take(&mut session.news));
+        let (words, news) = (session.spoken.words(), std::mem::take(&mut session.news));
         drop(session);
         for news in news {
             let args: Vec<(&str, &str)> =
@@ -372,6 +372,10 @@ impl Clerk for Task {
         let all = self.papers();
         let paths = names.into_iter().filter_map(|name| self.place_of(name, at));
         paths.filter_map(|path| all.get(&path).cloned().map(|bytes| (path, bytes))).collect()
+    }
+
+    fn language(&self) -> Option<String> {
+        self.session().spoken.for_agents()
     }
 
     fn apart(&self) -> Vec<String> {

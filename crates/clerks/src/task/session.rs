@@ -9,10 +9,10 @@ use windlass_core::workflow::{Kind, RunOutcome};
 use windlass_engine::clerk::Blobs;
 use windlass_engine::entry::{Answered, Check, Entry, Note};
 use windlass_sources::task::{self as format, Left, Open};
-use windlass_words::{Lang, detect};
+use windlass_words::Lang;
 
 use super::stage;
-use crate::printed;
+use crate::{Spoken, printed};
 
 /// Under these names the journal keeps what is no paper of the person's.
 pub const ENVIRONMENT: &str = "windlass/environment.json";
@@ -71,7 +71,7 @@ pub struct Session {
     /// What each stage's role said last, in a line.
     pub lines: BTreeMap<String, String>,
     /// The language that the person speaks.
-    pub lang: Lang,
+    pub spoken: Spoken,
     /// What people answered, a line each.
     pub answers: Vec<String>,
     /// How it was ended: accepted as it is, with open issues, without a commit.
@@ -127,14 +127,14 @@ pub struct Checked {
 }
 
 impl Session {
-    /// A session before its first entry, of a task in these words.
-    pub fn new(task: &str) -> Self {
-        Session {
-            phase: "plan_ready".to_owned(),
-            round: 1,
-            lang: detect(task, Lang::ENGLISH),
-            ..Session::default()
-        }
+    /// A session before its first entry, of a task that is spoken about like this.
+    pub fn new(spoken: Spoken) -> Self {
+        Session { phase: "plan_ready".to_owned(), round: 1, spoken, ..Session::default() }
+    }
+
+    /// The language that the person speaks.
+    pub fn lang(&self) -> Lang {
+        self.spoken.lang()
     }
 
     /// Takes an entry in; `run` is as it is after it.
@@ -310,7 +310,7 @@ impl Session {
                 let of = flow.stage_named(&stage).map(|ix| flow.stage(ix));
                 let option = of.map_or("", |stage| &stage.verdict(*verdict).name);
                 if let Some(text) = text {
-                    self.lang = detect(text, self.lang);
+                    self.spoken.hear(text);
                     self.answers.push(format!("- {stage}: {option}: {text}"));
                 }
             }

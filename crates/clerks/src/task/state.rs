@@ -27,7 +27,7 @@ impl Task {
                 verifier_model: said(&inputs.verifier, "haiku"),
                 output_dir: said(&inputs.output_dir, format::OUTPUT_BASE),
             },
-            user_lang: session.lang.code().to_owned(),
+            user_lang: session.lang().code().to_owned(),
             has_git: session.environment.has_git,
             created_at: instant(session.created_ms),
             docs_path,

@@ -207,6 +207,11 @@ impl Run {
         })
     }
 
+    /// A text with everything between braces filled in, as a gate that waits for an answer has it in its question.
+    pub fn filled_in(&self, gate: GateId, text: &str) -> Option<String> {
+        Some(fill(self, self.frame(*self.gates.get(&gate)?)?, text))
+    }
+
     /// The scopes that are open.
     pub fn frames(&self) -> impl Iterator<Item = FrameView> + '_ {
         self.frames.iter().map(|(id, frame)| FrameView {

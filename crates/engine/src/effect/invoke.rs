@@ -225,6 +225,7 @@ impl<'a> Visit<'a> {
             context: job.effect.context.as_deref(),
             writes: self.writes.clone(),
             artifacts: job.artifacts.clone(),
+            language: self.shop.clerk.language(),
         }
     }
 

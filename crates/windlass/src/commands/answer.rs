@@ -4,11 +4,13 @@ use std::path::Path;
 
 use clap::Args;
 use windlass_core::run::Phase;
+use windlass_words::Words;
 
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::Output;
 use crate::request::{Request, who};
+use crate::spoken::spoken;
 use crate::workplace::Workplace;
 use crate::{known, relay};
 
@@ -46,9 +48,21 @@ pub fn run(args: &AnswerArgs, out: &mut Output) -> Result<Exit, Error> {
         text: args.text.clone(),
         who: who(),
     };
+    let words = heard(&place, &run, args.text.as_deref())?;
     relay::send(place, request)?;
-    out.line(&format!("{run}:{gate} is answered"))?;
+    out.line(&words.say("answer-taken", &[("gate", &format!("{run}:{gate}"))]))?;
     Ok(Exit::Done)
+}
+
+/// The words for whoever answers so: in the language of the answer, or else the run's.
+fn heard(place: &Workplace, run: &str, text: Option<&str>) -> Result<Words, Error> {
+    let journal = place.look()?;
+    // A run that nobody knows is for others to complain about.
+    let known = journal.as_ref().and_then(|journal| known::open(journal, Some(run)).ok());
+    let Some((journal, known)) = journal.zip(known) else { return Ok(Words::default()) };
+    let mut spoken = spoken(&journal, &known.id, &known.run)?;
+    spoken.hear(text.unwrap_or_default());
+    Ok(spoken.words())
 }
 
 /// `RUN:GATE`, or the gate alone where only one run has an open gate of that number.

@@ -7,12 +7,15 @@ use serde_json::{Value, json};
 use windlass_core::run::{OpenGate, Phase};
 use windlass_engine::gate::Reception;
 use windlass_repo::Store;
+use windlass_words::Words;
 
+use crate::asked::asked;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::known;
 use crate::render::{Output, clean};
 use crate::replay::told;
+use crate::spoken::{spoken, to_anybody};
 use crate::workplace::Workplace;
 
 #[derive(Debug, Args)]
@@ -28,11 +31,22 @@ pub struct GatesArgs {
     json: bool,
 }
 
+/// A question that waits, with what it shows besides itself.
+struct Waiting {
+    run: String,
+    gate: OpenGate,
+    more: String,
+    words: Words,
+}
+
 pub fn run(args: &GatesArgs, out: &mut Output) -> Result<Exit, Error> {
     let place = Workplace::find_known(Path::new("."))?;
-    let mut gates: Vec<(String, OpenGate, String)> = Vec::new();
+    let mut gates: Vec<Waiting> = Vec::new();
+    let mut words = to_anybody(None, None)?;
     if let Some(journal) = place.look()? {
-        for known in known::all(&journal)?.readable {
+        let known = known::all(&journal)?.readable;
+        words = to_anybody(Some(&journal), known.last())?;
+        for known in known {
             if known.run.phase() != Phase::Ended {
                 let open = known.run.gates();
                 if open.is_empty() {
@@ -42,50 +56,53 @@ pub fn run(args: &GatesArgs, out: &mut Output) -> Result<Exit, Error> {
                 let clerk = told(top, &place.dir, &journal, &known.id, &known.run, None)?;
                 let store = Store::look(place.repository.clone(), &place.dir);
                 let at = Reception { clerk: &*clerk, journal: &journal, store: store.as_ref() };
+                let words = spoken(&journal, &known.id, &known.run)?.words();
                 for gate in open {
                     let more = at.shows(&gate, &known.run, &known.books);
-                    gates.push((known.id.as_str().to_owned(), gate, more));
+                    let gate = if args.json { gate } else { asked(gate, &known.run, words) };
+                    gates.push(Waiting { run: known.id.as_str().to_owned(), gate, more, words });
                 }
             }
         }
     }
     if args.json {
-        let gates: Vec<Value> =
-            gates.iter().map(|(run, gate, more)| gate_json(run, gate, more)).collect();
+        let gates: Vec<Value> = gates.iter().map(gate_json).collect();
         out.json(&json!({ "gates": gates }))?;
         return Ok(Exit::Done);
     }
     if gates.is_empty() {
-        out.line("no question is open")?;
+        out.line(&words.say("gates-none", &[]))?;
     }
-    for (run, gate, more) in &gates {
-        let unit = gate.unit.as_ref().map_or(String::new(), |unit| format!(" · {}", clean(unit)));
-        out.line(&format!("{run}:{}{unit}", gate.id.0))?;
-        for line in more.lines() {
-            out.line(&format!("  | {}", clean(line)))?;
-        }
-        out.line(&format!("  {}", clean(&gate.question)))?;
-        for (name, fired) in &gate.concerns {
-            if *fired != Some(false) {
-                out.line(&format!("  ! {}", clean(name)))?;
-            }
-        }
-        for option in &gate.options {
-            let about =
-                option.about.as_deref().map_or(String::new(), |about| format!(" — {about}"));
-            let more = if option.reason { " (needs --text with a reason)" } else { "" };
-            let line = format!("    {:<12} {}{about}{more}", option.key, option.label);
-            out.line(&clean(&line))?;
-        }
-        let id = gate.id.0;
-        out.line(&format!(
-            "  answer with: windlass answer {run}:{id} KEY, or --text 'your own words'"
-        ))?;
+    for waiting in &gates {
+        show(waiting, out)?;
     }
     Ok(Exit::Done)
 }
 
-fn gate_json(run: &str, gate: &OpenGate, more: &str) -> Value {
+fn show(Waiting { run, gate, more, words }: &Waiting, out: &mut Output) -> Result<(), Error> {
+    let unit = gate.unit.as_ref().map_or(String::new(), |unit| format!(" · {}", clean(unit)));
+    out.line(&format!("{run}:{}{unit}", gate.id.0))?;
+    for line in more.lines() {
+        out.line(&format!("  | {}", clean(line)))?;
+    }
+    out.line(&format!("  {}", clean(&gate.question)))?;
+    for (name, fired) in &gate.concerns {
+        if *fired != Some(false) {
+            out.line(&format!("  ! {}", clean(name)))?;
+        }
+    }
+    for option in &gate.options {
+        let about = option.about.as_deref().map_or(String::new(), |about| format!(" — {about}"));
+        let needs = || format!(" {}", words.say("gates-needs-reason", &[]));
+        let more = if option.reason { needs() } else { String::new() };
+        let line = format!("    {:<12} {}{about}{more}", option.key, option.label);
+        out.line(&clean(&line))?;
+    }
+    let id = format!("{run}:{}", gate.id.0);
+    out.line(&format!("  {}", words.say("gates-answer-with", &[("gate", &id)])))
+}
+
+fn gate_json(Waiting { run, gate, more, .. }: &Waiting) -> Value {
     let options: Vec<Value> = gate
         .options
         .iter()

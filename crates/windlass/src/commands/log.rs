@@ -12,6 +12,7 @@ use crate::known;
 use crate::render::Teller;
 use crate::render::{Output, clean};
 use crate::replay::replay;
+use crate::spoken::spoken;
 use crate::workplace::Workplace;
 
 #[derive(Debug, Args)]
@@ -46,14 +47,15 @@ pub fn run(args: &LogArgs, out: &mut Output) -> Result<Exit, Error> {
         }
         return Ok(Exit::Done);
     }
-    let mut teller = Teller::new(known.run.workflow().clone());
+    let words = spoken(&journal, &known.id, &known.run)?.words();
+    let mut teller = Teller::new(known.run.workflow().clone(), words);
     replay(&journal, &known.id, |entry, run| {
         for line in teller.tell(entry, run) {
             out.line(&line)?;
         }
         if args.full {
             for (name, blob) in printed(entry) {
-                show(&journal, name, blob, out)?;
+                show(&journal, &words.say(name, &[]), blob, out)?;
             }
         }
         Ok(())
@@ -61,15 +63,15 @@ pub fn run(args: &LogArgs, out: &mut Output) -> Result<Exit, Error> {
     Ok(Exit::Done)
 }
 
-/// What programs printed on behalf of an entry.
+/// What programs printed on behalf of an entry, by the message that names it.
 fn printed(entry: &Entry) -> Vec<(&'static str, &str)> {
     let Entry::Note(noted) = entry else { return Vec::new() };
     match &noted.note {
-        Note::Asked(asked) => vec![("prompt", &asked.prompt)],
+        Note::Asked(asked) => vec![("log-prompt", &asked.prompt)],
         Note::Answered(it) => said_and_printed(it),
-        Note::Checked { output: Some(output), .. } => vec![("printed", output)],
-        Note::BaseChecked { output, .. } => vec![("printed, without this work", output)],
-        Note::Shown { shown, .. } => vec![("shown", shown)],
+        Note::Checked { output: Some(output), .. } => vec![("log-printed", output)],
+        Note::BaseChecked { output, .. } => vec![("log-printed-before", output)],
+        Note::Shown { shown, .. } => vec![("log-shown", shown)],
         Note::Checked { output: None, .. }
         | Note::TakenUp { .. }
         | Note::Based { .. }
@@ -104,11 +106,11 @@ fn said_and_printed(answered: &Answered) -> Vec<(&'static str, &str)> {
         commit: _,
         files: _,
     } = answered;
-    let text = text.as_deref().map(|text| ("said", text));
-    [("printed", stdout.as_str())]
+    let text = text.as_deref().map(|text| ("log-said", text));
+    [("log-printed", stdout.as_str())]
         .into_iter()
         .chain(text)
-        .chain([("errors", stderr.as_str())])
+        .chain([("log-errors", stderr.as_str())])
         .collect()
 }
 

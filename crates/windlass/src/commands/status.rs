@@ -8,12 +8,14 @@ use windlass_core::run::{Phase, Standing, UnitStatus};
 use windlass_engine::date;
 use windlass_journal::Lock;
 use windlass_repo::Oid;
+use windlass_words::Words;
 
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::{standing, status_word};
 use crate::known::{self, Known, Runs};
-use crate::render::{Output, because_of, clean};
+use crate::render::{Output, because_of, clean, dollars, stands};
+use crate::spoken::to_anybody;
 use crate::workplace::Workplace;
 
 #[derive(Debug, Args)]
@@ -44,16 +46,18 @@ pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
     let place = Workplace::find_known(Path::new("."))?;
     let holder = Lock::held(&place.dir)?.and_then(|held| held.holder);
     let mut known = Runs::default();
-    if let Some(journal) = place.look()? {
+    let journal = place.look()?;
+    if let Some(journal) = &journal {
         match &args.run {
-            Some(name) => known.readable.push(known::open(&journal, Some(name))?),
-            None => known = known::all(&journal)?,
+            Some(name) => known.readable.push(known::open(journal, Some(name))?),
+            None => known = known::all(journal)?,
         }
     } else if let Some(name) = &args.run {
         return Err(Error::no_run(name, None));
     }
     let Runs { readable: mut runs, unreadable } = known;
     let newest = runs.last().map(|known| known.id.clone());
+    let words = to_anybody(journal.as_ref(), runs.last())?;
     if args.run.is_none() && !args.all {
         // What waits to be taken is not over for whoever has to take it.
         runs.retain(|known| {
@@ -75,74 +79,79 @@ pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
         return Ok(Exit::Done);
     }
     for (id, error) in &unreadable {
-        out.line(&format!("{} cannot be read: {}", id.as_str(), clean(&error.to_string())))?;
-        out.line("  `windlass journal verify` says where it is damaged")?;
+        let what = [("run", id.as_str()), ("error", &clean(&error.to_string()))];
+        out.line(&words.say("status-unreadable", &what))?;
+        out.line(&format!("  {}", words.say("status-damaged", &[])))?;
     }
     let running = holder.is_some();
     match holder {
         Some(holder) => {
-            out.line(&format!("held by {} (pid {})", clean(&holder.what), holder.pid))?
+            let held = [("what", &*clean(&holder.what)), ("pid", &holder.pid.to_string())];
+            out.line(&words.say("status-held", &held))?;
         }
-        None => out.line("nothing is running here")?,
+        None => out.line(&words.say("status-nothing-running", &[]))?,
     }
     if runs.is_empty() {
-        out.line("no run is open")?;
+        out.line(&words.say("status-no-run", &[]))?;
     }
     for known in &runs {
-        tell(known, running, out)?;
+        let words = to_anybody(journal.as_ref(), Some(known))?;
+        tell(known, running, words, out)?;
     }
     Ok(Exit::Done)
 }
 
-fn tell(known: &Known, running: bool, out: &mut Output) -> Result<(), Error> {
+fn tell(known: &Known, running: bool, words: Words, out: &mut Output) -> Result<(), Error> {
     let run = &known.run;
     let tally = run.tally();
+    let stands = stands(run, words);
     let standing = match run.standing() {
-        Standing::Running | Standing::Parked(_) if !running => {
-            "cut off: `windlass resume` goes on".to_owned()
-        }
+        Standing::Running | Standing::Parked(_) if !running => words.say("status-cut-off", &[]),
         Standing::Ended(_) if known.is_untidy() && !running => {
-            format!("{}, and not tidied up yet: `windlass resume` does that", standing(run))
+            words.say("status-untidy", &[("standing", &stands)])
         }
         Standing::Parked(_) => match run.served_again_at() {
-            Some(at) => format!("{}, until {}", standing(run), date::instant(at)),
-            None => standing(run).to_owned(),
+            Some(at) => {
+                let until = [("standing", &*stands), ("instant", &date::instant(at))];
+                words.say("status-until", &until)
+            }
+            None => stands,
         },
-        _ => standing(run).to_owned(),
+        _ => stands,
     };
     out.line(&format!("{}: {standing}", known.id.as_str()))?;
-    out.line(&format!(
-        "  {} of {} done, {} failed, {} skipped, {} blocked; {:.2} dollars",
-        tally.done,
-        tally.total,
-        tally.failed,
-        tally.skipped,
-        tally.blocked,
-        run.purse().settled.cost_micros as f64 / 1e6,
-    ))?;
+    let numbers = [
+        ("done", &*tally.done.to_string()),
+        ("total", &tally.total.to_string()),
+        ("failed", &tally.failed.to_string()),
+        ("skipped", &tally.skipped.to_string()),
+        ("blocked", &tally.blocked.to_string()),
+        ("spent", &dollars(run.purse().settled.cost_micros, words)),
+    ];
+    out.line(&format!("  {}", words.say("status-tally", &numbers)))?;
     let open: Vec<_> = run.units().filter(|unit| unit.status == UnitStatus::Started).collect();
     for unit in open.iter().take(UNITS_SHOWN) {
         let stage = unit.stage.map_or("", |stage| &run.workflow().stage(stage).name);
-        out.line(&format!("  {} at {stage} — {}", clean(&unit.id), clean(&unit.title)))?;
+        let at = [("unit", &*clean(&unit.id)), ("stage", stage), ("title", &clean(&unit.title))];
+        out.line(&format!("  {}", words.say("status-at", &at)))?;
     }
     let blocked = run.units().filter(|unit| unit.because.is_some());
     for unit in blocked.take(UNITS_SHOWN) {
-        let because = because_of(unit.because.as_deref());
-        out.line(&format!(
-            "  {} blocked{} — {}",
-            clean(&unit.id),
-            clean(&because),
-            clean(&unit.title)
-        ))?;
+        let because = clean(&because_of(unit.because.as_deref(), words));
+        let blocked =
+            [("unit", &*clean(&unit.id)), ("because", &because), ("title", &clean(&unit.title))];
+        out.line(&format!("  {}", words.say("status-blocked", &blocked)))?;
     }
     for (unit, commit, command) in known.books.waiting() {
         let unit = unit.map_or(String::new(), |unit| format!("{unit}: "));
         let short = &commit[..commit.len().min(10)];
-        out.line(&format!("  {}{short} waits to be taken: {}", clean(&unit), clean(command)))?;
+        let waits =
+            words.say("status-to-be-taken", &[("commit", short), ("command", &clean(command))]);
+        out.line(&format!("  {}{waits}", clean(&unit)))?;
     }
     let gates = run.gates().len();
     if gates > 0 {
-        out.line(&format!("  {gates} open: `windlass gates`"))?;
+        out.line(&format!("  {}", words.say("status-open", &[("count", &gates.to_string())])))?;
     }
     Ok(())
 }

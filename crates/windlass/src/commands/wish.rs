@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::Output;
 use crate::request::{Request, who};
+use crate::spoken::spoken;
 use crate::workplace::Workplace;
 use crate::{known, relay};
 
@@ -108,21 +109,21 @@ fn reason(text: &str) -> Result<String, &'static str> {
 
 pub fn stop(args: &StopArgs, out: &mut Output) -> Result<Exit, Error> {
     let (wish, said) = match (args.now, args.cancel) {
-        (_, true) => (Wish::Cancel, "is cancelled"),
-        (true, false) => (Wish::Pause, "starts nothing new"),
-        (false, false) => (Wish::Stop, "stops after the units under way"),
+        (_, true) => (Wish::Cancel, "wish-cancel"),
+        (true, false) => (Wish::Pause, "wish-pause"),
+        (false, false) => (Wish::Stop, "wish-stop"),
     };
     wished(args.run.as_deref(), wish, said, out)
 }
 
 pub fn redo(args: &RedoArgs, out: &mut Output) -> Result<Exit, Error> {
     let wish = Wish::Redo { target: target(args.unit.as_deref()), stage: args.stage.clone() };
-    wished(args.run.as_deref(), wish, "starts that stage over", out)
+    wished(args.run.as_deref(), wish, "wish-redo", out)
 }
 
 pub fn skip(args: &SkipArgs, out: &mut Output) -> Result<Exit, Error> {
     let wish = Wish::Skip { unit: args.unit.as_str().into(), reason: args.reason.clone() };
-    wished(args.run.as_deref(), wish, "leaves that unit out", out)
+    wished(args.run.as_deref(), wish, "wish-skip", out)
 }
 
 pub fn overrule(args: &OverrideArgs, out: &mut Output) -> Result<Exit, Error> {
@@ -132,7 +133,7 @@ pub fn overrule(args: &OverrideArgs, out: &mut Output) -> Result<Exit, Error> {
         verdict: args.verdict.clone(),
         reason: args.reason.clone(),
     };
-    wished(args.run.as_deref(), wish, "takes that verdict", out)
+    wished(args.run.as_deref(), wish, "wish-override", out)
 }
 
 /// The run's own stages, if no unit is named.
@@ -140,12 +141,14 @@ fn target(unit: Option<&str>) -> Target {
     unit.map_or(Target::Run, |unit| Target::Unit(unit.into()))
 }
 
-fn wished(run: Option<&str>, wish: Wish, said: &str, out: &mut Output) -> Result<Exit, Error> {
+/// `taken` is the message that says so.
+fn wished(run: Option<&str>, wish: Wish, taken: &str, out: &mut Output) -> Result<Exit, Error> {
     let place = Workplace::find_known(Path::new("."))?;
     let journal = place.look()?.ok_or_else(Error::nothing_open)?;
-    let id = known::open(&journal, run)?.id;
+    let known::Known { id, run, .. } = known::open(&journal, run)?;
+    let words = spoken(&journal, &id, &run)?.words();
     drop(journal);
     relay::send(place, Request::Wish { run: id.as_str().to_owned(), who: who(), wish })?;
-    out.line(&format!("{} {said}", id.as_str()))?;
+    out.line(&words.say(taken, &[("run", id.as_str())]))?;
     Ok(Exit::Done)
 }

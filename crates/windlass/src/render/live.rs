@@ -6,9 +6,11 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 use windlass_core::run::{Run, UnitStatus};
+use windlass_words::Words;
 
-use super::{clean, width};
+use super::{clean, dollars, width};
 
 /// The time that is shown moves on so often.
 const TICK: Duration = Duration::from_secs(1);
@@ -29,6 +31,7 @@ struct Board {
     lanes: Vec<Lane>,
     more: usize,
     summary: String,
+    words: Words,
     began: Option<Instant>,
     /// How many lines are drawn.
     drawn: usize,
@@ -73,7 +76,7 @@ impl Live {
     }
 
     /// How things are with a run.
-    pub fn show(&self, run: &Run) {
+    pub fn show(&self, run: &Run, words: Words) {
         let mut board = self.board();
         if board.hidden {
             return;
@@ -89,7 +92,8 @@ impl Live {
         board.more = lanes.len().saturating_sub(LANES_SHOWN);
         lanes.truncate(LANES_SHOWN);
         board.lanes = lanes;
-        board.summary = summary(run);
+        board.words = words;
+        board.summary = summary(run, words);
         board.draw();
     }
 
@@ -114,20 +118,29 @@ fn lock(board: &Mutex<Board>) -> MutexGuard<'_, Board> {
 }
 
 /// Units, cost, and what it will probably come to.
-fn summary(run: &Run) -> String {
+fn summary(run: &Run, words: Words) -> String {
     let tally = run.tally();
-    let spent = run.purse().settled.cost_micros as f64 / 1e6;
+    let micros = run.purse().settled.cost_micros;
+    let spent = micros as f64 / 1e6;
     let over = tally.done + tally.failed + tally.skipped + tally.blocked;
-    let mut text =
-        format!("{over} of {} {}s · {spent:.2} dollars", tally.total, run.workflow().called);
-    if let Some(cap) = run.caps().run.cost_micros {
-        text.push_str(&format!(" of {:.2}", cap as f64 / 1e6));
-    }
+    let units = [
+        ("over", &*over.to_string()),
+        ("total", &tally.total.to_string()),
+        ("called", &run.workflow().called),
+    ];
+    let mut parts = vec![words.say("live-units", &units)];
+    parts.push(match run.caps().run.cost_micros {
+        Some(cap) => {
+            let cap = format!("{:.2}", cap as f64 / 1e6);
+            words.say("live-spent-of", &[("spent", &dollars(micros, words)), ("cap", &cap)])
+        }
+        None => dollars(micros, words),
+    });
     if tally.done > 0 && over < tally.total {
         let forecast = spent / f64::from(tally.done) * f64::from(tally.total - tally.skipped);
-        text.push_str(&format!(" · probably {forecast:.2} in the end"));
+        parts.push(words.say("live-forecast", &[("forecast", &format!("{forecast:.2}"))]));
     }
-    text
+    parts.join(" · ")
 }
 
 impl Board {
@@ -157,10 +170,18 @@ impl Board {
     /// What is drawn, each line as wide as the terminal at most.
     fn lines(&self, width: usize) -> Vec<String> {
         let cut = |text: String| -> String {
-            if text.chars().count() <= width {
+            if text.width() <= width {
                 return text;
             }
-            text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+            // Hangul and the like take two columns each.
+            let mut left = width.saturating_sub(1);
+            let fits = |c: &char| {
+                let wide = c.width().unwrap_or(0);
+                let fits = wide <= left;
+                left = if fits { left - wide } else { 0 };
+                fits
+            };
+            text.chars().take_while(fits).chain(['…']).collect()
         };
         let mut lines: Vec<String> = self
             .lanes
@@ -168,7 +189,8 @@ impl Board {
             .map(|lane| cut(format!("  {} {}", elapsed(lane.since.elapsed()), lane.what)))
             .collect();
         if self.more > 0 {
-            lines.push(cut(format!("  and {} more", self.more)));
+            let more = [("count", &*self.more.to_string())];
+            lines.push(cut(format!("  {}", self.words.say("live-more", &more))));
         }
         let since = self.began.map(|began| elapsed(began.elapsed())).unwrap_or_default();
         lines.push(cut(format!("{since} {}", self.summary)));

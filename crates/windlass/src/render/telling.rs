@@ -7,8 +7,10 @@ use windlass_core::run::{EffectId, Ended, Ending, Event, FrameId, Moved, Run};
 use windlass_core::workflow::{Go, ScopeIx, Workflow};
 use windlass_engine::date;
 use windlass_engine::entry::{Check, Entry, Invocation, Note};
+use windlass_words::Words;
 
-use crate::render::clean;
+use crate::asked::asked;
+use crate::render::{because_of, clean, settled};
 use crate::story::{Whereabouts, why};
 
 /// Tells entries one after the other; it remembers what it needs to say whose they are.
@@ -17,18 +19,24 @@ pub struct Teller {
     whereabouts: Whereabouts,
     /// Effects whose end has been told with what the agent said.
     told: BTreeSet<EffectId>,
+    words: Words,
 }
 
 impl Teller {
     /// For a run that is told from its beginning.
-    pub fn new(flow: Arc<Workflow>) -> Self {
-        Teller { whereabouts: Whereabouts::new(flow.clone()), flow, told: BTreeSet::new() }
+    pub fn new(flow: Arc<Workflow>, words: Words) -> Self {
+        Teller { whereabouts: Whereabouts::new(flow.clone()), flow, told: BTreeSet::new(), words }
     }
 
     /// For a run that is told from where it is.
-    pub fn of(run: &Run) -> Self {
+    pub fn of(run: &Run, words: Words) -> Self {
         let flow = run.workflow().clone();
-        Teller { whereabouts: Whereabouts::of(run), flow, told: BTreeSet::new() }
+        Teller { whereabouts: Whereabouts::of(run), flow, told: BTreeSet::new(), words }
+    }
+
+    /// From now on it tells in these words.
+    pub fn speaks(&mut self, words: Words) {
+        self.words = words;
     }
 
     /// An entry in lines, each fit to be shown; `run` is as it is after it. Most entries are worth none.
@@ -44,63 +52,69 @@ impl Teller {
         lines.iter().map(|line| clean(line)).collect()
     }
 
+    fn say(&self, id: &str, args: &[(&str, &str)]) -> String {
+        self.words.say(id, args)
+    }
+
     fn note(&mut self, note: &Note) -> Vec<String> {
         match note {
             Note::Asked(asked) => {
                 let Invocation { role, agent, attempt, .. } = asked;
-                let again =
-                    if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
-                vec![format!("{}{role} ({agent}){again}", whose(asked))]
+                let again = || self.say("tell-attempt", &[("attempt", &attempt.to_string())]);
+                let again = if *attempt > 1 { format!(", {}", again()) } else { String::new() };
+                vec![format!("{}{role} ({agent}){again}", self.whose(asked))]
             }
             Note::Answered(it) => {
                 self.told.insert(it.asked.effect);
-                let mut lines = vec![format!("{}{}", whose(&it.asked), it.came)];
+                let mut lines = vec![format!("{}{}", self.whose(&it.asked), it.came)];
                 lines.extend(it.remarks.iter().map(|remark| format!("    {remark}")));
                 lines
             }
             Note::Checked { unit, name, came, command, output, .. } => {
-                let why = match came {
-                    // Windlass has looked itself, and nothing came of it.
-                    Check::Skipped if command.is_none() && output.is_some() => "",
-                    Check::Skipped if command.is_some() => ": its command is not installed",
-                    Check::Skipped => ": there is no such command",
-                    Check::Pass | Check::Fail | Check::FailedBefore => "",
-                };
-                vec![format!("{}check {name}: {}{why}", of(unit), came.words())]
+                // Where Windlass has looked itself, there is no command to miss.
+                let looked = command.is_none() && output.is_some();
+                vec![format!(
+                    "{}{}",
+                    of(unit),
+                    self.checked(name, *came, command.is_some(), looked)
+                )]
             }
             Note::Landed { unit, commit, branch, waits, why, .. } => {
-                let short = &commit[..commit.len().min(10)];
+                let where_to =
+                    [("commit", &commit[..commit.len().min(10)]), ("branch", branch.as_str())];
                 let Some(command) = waits else {
-                    return vec![format!("{}landed {short} on {branch}", of(unit))];
+                    return vec![format!("{}{}", of(unit), self.say("tell-landed", &where_to))];
                 };
                 let why = why.as_ref().map_or(String::new(), |why| format!(": {why}"));
                 vec![
-                    format!("{}{short} is ready and waits beside {branch}{why}", of(unit)),
-                    format!("    take it with: {command}"),
+                    format!("{}{}{why}", of(unit), self.say("tell-waits-beside", &where_to)),
+                    format!("    {}", self.say("tell-take-it", &[("command", command)])),
                 ]
             }
             Note::Lost { effect, kept } => {
-                let mut lines = vec![format!("effect {} was cut off", effect.0)];
+                let mut lines =
+                    vec![self.say("tell-cut-off", &[("effect", &effect.0.to_string())])];
                 lines.extend(kept.as_ref().map(|kept| {
-                    format!("    its edits are kept: windlass lanes restore {kept} DIRECTORY")
+                    let command = [("command", &*restore(kept))];
+                    format!("    {}", self.say("tell-edits-kept", &command))
                 }));
                 lines
             }
-            Note::Turned { unit, came, .. } => vec![match came.as_str() {
-                "moved" => format!("{}the branch has moved: rebuilt there", of(unit)),
-                _ => format!("{}the branch has moved, and there is a conflict", of(unit)),
-            }],
+            Note::Turned { unit, came, .. } => {
+                let id = if came == "moved" { "tell-rebuilt" } else { "tell-conflict" };
+                vec![format!("{}{}", of(unit), self.say(id, &[]))]
+            }
             Note::Told { text, .. } => text.lines().map(str::to_owned).collect(),
             Note::Kept { unit, commit } => {
-                vec![format!(
-                    "{unit}: what was in its lane is kept: windlass lanes restore {commit} DIRECTORY"
-                )]
+                let command = [("command", &*restore(commit))];
+                vec![format!("{unit}: {}", self.say("tell-lane-kept", &command))]
             }
             Note::ByHand { unit, .. } => {
-                vec![format!("{}changed by hand", of(unit))]
+                vec![format!("{}{}", of(unit), self.say("tell-by-hand", &[]))]
             }
             Note::Conflicted { unit, files } => {
-                vec![format!("{}conflicts in {}", of(unit), files.join(", "))]
+                let files = [("files", &*files.join(", "))];
+                vec![format!("{}{}", of(unit), self.say("tell-conflicts-in", &files))]
             }
             Note::TakenUp { .. }
             | Note::Tidied
@@ -113,63 +127,77 @@ impl Teller {
         }
     }
 
+    fn checked(&self, name: &str, came: Check, has_command: bool, looked: bool) -> String {
+        let id = match came {
+            Check::Pass => "tell-check-pass",
+            Check::Fail => "tell-check-fail",
+            Check::FailedBefore => "tell-check-failed-before",
+            Check::Skipped if looked => "tell-check-skipped",
+            Check::Skipped if has_command => "tell-check-not-installed",
+            Check::Skipped => "tell-check-no-command",
+        };
+        self.say(id, &[("name", name)])
+    }
+
     fn event(&mut self, event: &Event, run: &Run) -> Vec<String> {
         let line = match event {
-            Event::UnitStarted { unit, .. } => run
-                .units()
-                .nth(unit.0 as usize)
-                .map(|unit| format!("{}: begins — {}", unit.id, unit.title)),
+            Event::UnitStarted { unit, .. } => run.units().nth(unit.0 as usize).map(|unit| {
+                format!("{}: {}", unit.id, self.say("tell-begins", &[("title", &unit.title)]))
+            }),
             Event::UnitSettled { unit, how, because, by } => {
                 let id = self.whereabouts.unit_id(run, *unit).unwrap_or_default();
                 let because = because.and_then(|unit| self.whereabouts.unit_id(run, unit));
-                let because = because_of(because.as_deref());
-                let by = by
-                    .as_ref()
-                    .map_or(String::new(), |by| format!(" by {}: {}", by.who, by.reason));
-                Some(format!("{id}: {}{because}{by}", how.name()))
+                let because = because_of(because.as_deref(), self.words);
+                let by = by.as_ref().map_or(String::new(), |by| {
+                    let by = [("who", &*by.who), ("reason", &*by.reason)];
+                    format!(" {}", self.say("tell-by", &by))
+                });
+                Some(format!("{id}: {}{because}{by}", settled(*how, self.words)))
             }
             Event::Reported(ending) => self.trouble(ending),
             Event::Asked { gate, frame, policy: None, .. } => {
-                let question =
-                    run.gate(*gate).map_or(String::new(), |it| format!(": {}", it.question));
-                Some(format!("{}asks (gate {}){question}", self.here(*frame), gate.0))
+                let question = run.gate(*gate).map_or(String::new(), |it| {
+                    format!(": {}", asked(it, run, self.words).question)
+                });
+                let asks = self.say("tell-asks", &[("gate", &gate.0.to_string())]);
+                Some(format!("{}{asks}{question}", self.here(*frame)))
             }
             Event::Asked { frame, policy: Some(policy), .. } => {
                 let answer = self.answer(*frame, policy.verdict);
-                let name = policy.name.as_deref().unwrap_or("the workflow's policy");
+                let name = policy.name.as_deref().map(str::to_owned);
+                let name = name.unwrap_or_else(|| self.say("tell-policy", &[]));
                 let record = policy.record.as_deref();
                 let record = record.map_or(String::new(), |record| format!(" ({record})"));
-                Some(format!("{}{answer}, by {name}{record}", self.here(*frame)))
+                Some(format!("{}{}{record}", self.here(*frame), self.answered(&answer, &name)))
             }
             Event::Answered { gate, verdict, text, who, .. } => {
                 let frame = self.whereabouts.asker(*gate);
                 let answer = frame.map(|frame| self.answer(frame, *verdict)).unwrap_or_default();
                 let of = frame.map(|frame| self.here(frame)).unwrap_or_default();
                 let text = text.as_ref().map_or(String::new(), |text| format!(" — {text}"));
-                Some(format!("{of}{answer}, by {who}{text}"))
+                Some(format!("{of}{}{text}", self.answered(&answer, who)))
             }
             Event::Moved(moved) => self.moved(moved),
             Event::Held { frame, why: because } => {
-                Some(format!("{}waits: {}", self.here(*frame), why(&self.flow, *because)))
+                let why = why(&self.flow, *because, self.words);
+                Some(format!("{}{}", self.here(*frame), self.say("tell-waits", &[("why", &why)])))
             }
             Event::Overridden { frame, stage, verdict, by } => {
                 let stage = self.flow.stage(*stage);
                 let (name, verdict) = (&stage.name, &stage.verdict(*verdict).name);
-                let unit = self.unit(*frame);
-                Some(format!(
-                    "{unit}{name}: {verdict}, by {}'s own decision: {}",
-                    by.who, by.reason
-                ))
+                let by = [("verdict", &**verdict), ("who", &*by.who), ("reason", &*by.reason)];
+                Some(format!("{}{name}: {}", self.unit(*frame), self.say("tell-overridden", &by)))
             }
             Event::Redone { frame, stage, who } => {
                 let name = &self.flow.stage(*stage).name;
-                Some(format!("{}{name}: once more, says {who}", self.unit(*frame)))
+                let again = self.say("tell-redone", &[("who", who)]);
+                Some(format!("{}{name}: {again}", self.unit(*frame)))
             }
-            Event::StopAsked { who } => Some(format!("{who} stops it after the units under way")),
-            Event::PauseAsked { who } => Some(format!("{who} stops it: nothing new is started")),
-            Event::ResumeAsked { who } => Some(format!("{who} goes on")),
-            Event::CancelAsked { who } => Some(format!("{who} cancels the run")),
-            Event::CapsRaised { who, .. } => Some(format!("{who} has raised the caps")),
+            Event::StopAsked { who } => Some(self.say("tell-stops", &[("who", who)])),
+            Event::PauseAsked { who } => Some(self.say("tell-pauses", &[("who", who)])),
+            Event::ResumeAsked { who } => Some(self.say("tell-goes-on", &[("who", who)])),
+            Event::CancelAsked { who } => Some(self.say("tell-cancels", &[("who", who)])),
+            Event::CapsRaised { who, .. } => Some(self.say("tell-caps-raised", &[("who", who)])),
             _ => None,
         };
         line.into_iter().collect()
@@ -185,7 +213,8 @@ impl Teller {
                 Some(format!("{at}{}", mishap.name()))
             }
             (Ended::Limited(until), _) => {
-                Some(format!("{at}it waits for its provider until {}", date::instant(*until)))
+                let until = [("instant", &*date::instant(*until))];
+                Some(format!("{at}{}", self.say("tell-limited", &until)))
             }
             _ => None,
         }
@@ -201,10 +230,22 @@ impl Teller {
             place.scope.as_deref() == Some(crate::render::scope_text(&self.flow, ScopeIx::UNIT));
         match (&moved.go, place.unit) {
             (Go::Leave(how), Some(unit)) if own && place.child.is_none() => {
-                Some(format!("{unit}: {}", how.name()))
+                Some(format!("{unit}: {}", settled(*how, self.words)))
             }
             _ => None,
         }
+    }
+
+    fn answered(&self, answer: &str, who: &str) -> String {
+        self.say("tell-answered", &[("answer", answer), ("who", who)])
+    }
+
+    /// Whose an invocation is, before what is said of it.
+    fn whose(&self, asked: &Invocation) -> String {
+        let task = asked.task.as_ref().map_or(String::new(), |task| {
+            format!("{}: ", self.say("tell-task", &[("task", task)]))
+        });
+        format!("{}{task}{}: ", of(&asked.unit), asked.stage)
     }
 
     fn unit(&self, frame: FrameId) -> String {
@@ -233,13 +274,7 @@ fn of(unit: &Option<String>) -> String {
     unit.as_ref().map_or(String::new(), |unit| format!("{unit}: "))
 }
 
-/// What a unit is blocked by, after that it is.
-pub fn because_of(unit: Option<&str>) -> String {
-    unit.map_or(String::new(), |unit| format!(" because of {unit}"))
-}
-
-/// Whose an invocation is, before what is said of it.
-fn whose(asked: &Invocation) -> String {
-    let task = asked.task.as_ref().map_or(String::new(), |task| format!("task {task}: "));
-    format!("{}{task}{}: ", of(&asked.unit), asked.stage)
+/// How to have back what was kept.
+fn restore(commit: &str) -> String {
+    format!("windlass lanes restore {commit} DIRECTORY")
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use windlass_core::run::{self, LaneIx, Why};
 use windlass_core::value::Value;
 use windlass_core::workflow::Workflow;
+use windlass_words::Words;
 
 use crate::render::view::Goal;
 
@@ -213,15 +214,16 @@ impl From<run::OptionView> for OptionStep {
 }
 
 /// Why a frame is held, in words.
-pub fn why(flow: &Workflow, why: Why) -> String {
-    match why {
-        Why::Person => "a person chose to pause here".to_owned(),
-        Why::Rest => "a planned halt".to_owned(),
-        Why::Trouble => "a person must look at it".to_owned(),
-        Why::Broke => "its budget is spent".to_owned(),
+pub fn why(flow: &Workflow, why: Why, words: Words) -> String {
+    let id = match why {
+        Why::Person => "tell-why-person",
+        Why::Rest => "tell-why-rest",
+        Why::Trouble => "tell-why-trouble",
+        Why::Broke => "tell-why-broke",
         Why::Unproved(stage) => {
-            format!("{} has not been proved for this change", flow.stage(stage).name)
+            return words.say("tell-why-unproved", &[("stage", &flow.stage(stage).name)]);
         }
-        Why::LandedAlready => "it has landed once already".to_owned(),
-    }
+        Why::LandedAlready => "tell-why-landed",
+    };
+    words.say(id, &[])
 }

@@ -1,0 +1,89 @@
+//! How runs and units stand, in the words of whoever reads it. What programs read is in `face.rs`, and stays English.
+
+use windlass_core::run::{Run, Standing};
+use windlass_core::workflow::{RunOutcome, Settled};
+use windlass_words::Words;
+
+/// How a run stands.
+pub fn stands(run: &Run, words: Words) -> String {
+    let id = match run.standing() {
+        Standing::Running => "status-under-way",
+        Standing::Parked(_) => "status-limited",
+        Standing::Stopped => "status-stopped",
+        Standing::Waiting => "status-waiting",
+        Standing::Exhausted => "status-exhausted",
+        Standing::Escalated => "status-escalated",
+        Standing::Resting => "status-resting",
+        Standing::Ended(outcome) => return ended(outcome, words),
+        Standing::Stuck => "status-stuck",
+    };
+    words.say(id, &[])
+}
+
+/// How a run ended.
+pub fn ended(outcome: RunOutcome, words: Words) -> String {
+    let id = match outcome {
+        RunOutcome::Done => "status-run-done",
+        RunOutcome::Failed => "status-run-failed",
+        RunOutcome::Escalated => "status-run-escalated",
+        RunOutcome::Rejected => "status-run-rejected",
+        RunOutcome::Stopped => "status-run-stopped",
+        RunOutcome::Cancelled => "status-run-cancelled",
+    };
+    words.say(id, &[])
+}
+
+/// How a unit settled.
+pub fn settled(how: Settled, words: Words) -> String {
+    let id = match how {
+        Settled::Done => "status-unit-done",
+        Settled::Failed => "status-unit-failed",
+        Settled::Skipped => "status-unit-skipped",
+        Settled::Blocked => "status-unit-blocked",
+        Settled::Unfinished => "status-unit-unfinished",
+    };
+    words.say(id, &[])
+}
+
+/// What a unit is blocked by, after that it is.
+pub fn because_of(unit: Option<&str>, words: Words) -> String {
+    unit.map_or(String::new(), |unit| {
+        format!(" {}", words.say("status-because-of", &[("unit", unit)]))
+    })
+}
+
+/// So much money.
+pub fn dollars(micros: u64, words: Words) -> String {
+    words.say("status-dollars", &[("amount", &format!("{:.2}", micros as f64 / 1e6))])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_english_words_are_what_programs_read() {
+        let words = Words::default();
+        for outcome in [
+            RunOutcome::Done,
+            RunOutcome::Failed,
+            RunOutcome::Escalated,
+            RunOutcome::Rejected,
+            RunOutcome::Stopped,
+            RunOutcome::Cancelled,
+        ] {
+            assert_eq!(ended(outcome, words), outcome.name());
+        }
+        for how in [
+            Settled::Done,
+            Settled::Failed,
+            Settled::Skipped,
+            Settled::Blocked,
+            Settled::Unfinished,
+        ] {
+            assert_eq!(settled(how, words), how.name());
+        }
+        assert_eq!(because_of(Some("b"), words), " because of b");
+        assert_eq!(dollars(1_234_567, words), "1.23 dollars");
+    }
+}
