@@ -103,3 +103,22 @@ fn number<'a>(given: &[FluentValue<'a>]) -> FluentValue<'a> {
         _ => FluentValue::Error,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plural_depends_on_a_number_that_is_text() {
+        let text =
+            "left = { NUMBER($n) ->\n    [one] one is left\n   *[other] { $n } are left\n }\n";
+        let bundle = bundle("en", text);
+        let say = |n: &str| {
+            let mut values = FluentArgs::new();
+            values.set("n", n);
+            let pattern = bundle.get_message("left").and_then(|message| message.value()).unwrap();
+            bundle.format_pattern(pattern, Some(&values), &mut Vec::new()).into_owned()
+        };
+        assert_eq!([say("1"), say("2"), say("007")], ["one is left", "2 are left", "007 are left"]);
+    }
+}

@@ -220,6 +220,21 @@ fn collect(dir: &Path, code: &mut String) {
 #[test]
 fn values_are_put_in_as_they_are() {
     let words = Words::in_lang(Lang::KOREAN);
+    // No marks around them, and what looks like a placeable in them is none.
+    let odd = [("commit", "{ $branch }"), ("branch", "\"main\"")];
+    assert_eq!(words.say("tell-landed", &odd), "{ $branch } 커밋이 \"main\"에 반영됨");
+    assert_eq!(Words::default().say("tell-landed", &odd), "landed { $branch } on \"main\"");
     assert_eq!(words.say("no-such-message", &[("x", "y")]), "no-such-message");
     assert_eq!(words.find("no-such-message", &[]), None);
+}
+
+#[test]
+fn a_language_without_a_file_and_a_message_without_its_values_fall_back() {
+    let german = Words::in_lang("de".parse().unwrap());
+    assert_eq!(german.say("gates-none", &[]), "no question is open");
+    assert_eq!(german.find_own("gates-none", &[]), None);
+    let korean = Words::in_lang(Lang::KOREAN);
+    assert_eq!(korean.find_own("gates-none", &[]).as_deref(), Some("열린 질문이 없습니다"));
+    // A gap in a sentence is never shown.
+    assert_eq!(korean.find_own("tell-landed", &[("commit", "abc")]), None);
 }

@@ -98,37 +98,41 @@ fn what_a_person_changes_in_the_lane_is_proved_and_lands_as_theirs() {
 }
 
 /// A run at a terminal of its own, and what is seen there.
-struct Sitting {
+pub struct Sitting {
     run: std::process::Child,
     master: fs::File,
+    bytes: Vec<u8>,
     seen: String,
 }
 
 impl Sitting {
-    fn at(scratch: &Scratch) -> Self {
+    pub fn at(scratch: &Scratch) -> Self {
         let terminal = nix::pty::openpty(None, None).unwrap();
         let slave = || std::process::Stdio::from(terminal.slave.try_clone().unwrap());
         let run = scratch.start().stdin(slave()).stderr(slave()).spawn().unwrap();
         drop(terminal.slave);
-        Sitting { run, master: fs::File::from(terminal.master), seen: String::new() }
+        let master = fs::File::from(terminal.master);
+        Sitting { run, master, bytes: Vec::new(), seen: String::new() }
     }
 
     /// Until it has asked for an answer so many times.
-    fn wait_for(&mut self, prompts: usize) -> &str {
+    pub fn wait_for(&mut self, prompts: usize) -> &str {
         while self.seen.matches("] > ").count() < prompts {
             let mut bytes = [0; 1024];
             let count = self.master.read(&mut bytes).unwrap();
             assert_ne!(count, 0, "it ended: {}", self.seen);
-            self.seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
+            // A character may come in two parts.
+            self.bytes.extend(&bytes[..count]);
+            self.seen = String::from_utf8_lossy(&self.bytes).into_owned();
         }
         &self.seen
     }
 
-    fn types(&mut self, line: &str) {
+    pub fn types(&mut self, line: &str) {
         self.master.write_all(line.as_bytes()).unwrap();
     }
 
-    fn code(mut self) -> Option<i32> {
+    pub fn code(mut self) -> Option<i32> {
         // A terminal whose other side is gone cannot be read from any more.
         let mut master = self.master;
         std::thread::spawn(move || std::io::copy(&mut master, &mut std::io::sink()));

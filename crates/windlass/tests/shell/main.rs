@@ -23,3 +23,4 @@ mod surprises;
 mod tutorial;
 mod two_at_once;
 mod without_git;
+mod words;

@@ -162,6 +162,7 @@ impl Scratch {
             .args(args)
             .env("WINDLASS_STATE_DIR", self.path("state"))
             .env("USER", "ada")
+            .env_remove("WINDLASS_LANG")
             .env("PATH", path)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
