@@ -34,9 +34,10 @@ pub fn spoken(journal: &Journal, id: &RunId, run: &Run) -> Result<Spoken, Error>
     Ok(spoken)
 }
 
-/// What is said that is about no run: in the language of the newest one, which has the person's latest words.
-pub fn to_anybody(journal: Option<&Journal>, newest: Option<&Known>) -> Result<Words, Error> {
-    let Some((journal, known)) = journal.zip(newest) else {
+/// The words for what is said about a run. What is about none is said like what is about the newest one, which has the
+/// person's latest words.
+pub fn words_about(journal: Option<&Journal>, known: Option<&Known>) -> Result<Words, Error> {
+    let Some((journal, known)) = journal.zip(known) else {
         return Ok(Words::in_lang(wanted()?.unwrap_or_default()));
     };
     Ok(spoken(journal, &known.id, &known.run)?.words())

@@ -194,6 +194,8 @@ mod tests {
         "stop",
         "yes",
         "ok",
+        "źródło",
+        "przepływ pracy",
         "commit_code_only",
         "42",
         "3.14 / 2",

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::known;
 use crate::render::{Output, clean};
 use crate::replay::told;
-use crate::spoken::{spoken, to_anybody};
+use crate::spoken::{spoken, words_about};
 use crate::workplace::Workplace;
 
 #[derive(Debug, Args)]
@@ -42,10 +42,10 @@ struct Waiting {
 pub fn run(args: &GatesArgs, out: &mut Output) -> Result<Exit, Error> {
     let place = Workplace::find_known(Path::new("."))?;
     let mut gates: Vec<Waiting> = Vec::new();
-    let mut words = to_anybody(None, None)?;
+    let mut words = words_about(None, None)?;
     if let Some(journal) = place.look()? {
         let known = known::all(&journal)?.readable;
-        words = to_anybody(Some(&journal), known.last())?;
+        words = words_about(Some(&journal), known.last())?;
         for known in known {
             if known.run.phase() != Phase::Ended {
                 let open = known.run.gates();

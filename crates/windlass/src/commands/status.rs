@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::face::{standing, status_word};
 use crate::known::{self, Known, Runs};
 use crate::render::{Output, because_of, clean, dollars, stands};
-use crate::spoken::to_anybody;
+use crate::spoken::words_about;
 use crate::workplace::Workplace;
 
 #[derive(Debug, Args)]
@@ -57,7 +57,7 @@ pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
     }
     let Runs { readable: mut runs, unreadable } = known;
     let newest = runs.last().map(|known| known.id.clone());
-    let words = to_anybody(journal.as_ref(), runs.last())?;
+    let words = words_about(journal.as_ref(), runs.last())?;
     if args.run.is_none() && !args.all {
         // What waits to be taken is not over for whoever has to take it.
         runs.retain(|known| {
@@ -95,7 +95,7 @@ pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
         out.line(&words.say("status-no-run", &[]))?;
     }
     for known in &runs {
-        let words = to_anybody(journal.as_ref(), Some(known))?;
+        let words = words_about(journal.as_ref(), Some(known))?;
         tell(known, running, words, out)?;
     }
     Ok(Exit::Done)

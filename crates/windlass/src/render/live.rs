@@ -231,6 +231,22 @@ mod tests {
     }
 
     #[test]
+    fn what_takes_two_columns_is_counted_twice() {
+        let what = "1 · 로그인 버그를 고치고 테스트를 추가한다 · EXECUTE".to_owned();
+        let board = Board {
+            lanes: vec![Lane { what, since: Instant::now() }],
+            more: 2,
+            summary: "task 0/1 · 0.20달러".to_owned(),
+            words: Words::in_lang(windlass_words::Lang::KOREAN),
+            ..Board::default()
+        };
+        let lines = board.lines(30);
+        assert!(lines.iter().all(|line| line.width() <= 30), "{lines:?}");
+        assert!(lines[0].ends_with('…') && lines[0].width() >= 29, "{lines:?}");
+        assert_eq!(lines[1], "  외 2개");
+    }
+
+    #[test]
     fn time_is_short_whatever_it_is() {
         let told = |seconds| elapsed(Duration::from_secs(seconds));
         assert_eq!([told(5), told(65), told(3_700)], ["    5s", " 1m05s", " 1h01m"]);
