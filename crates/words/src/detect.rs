@@ -21,14 +21,20 @@ const ENGLISH_WORDS: &[&str] = &[
 ];
 /// Of so many words, one in another script tells the language: texts about programs are full of English names.
 const FOREIGN_IN: usize = 4;
+/// But of so many, where the English is a sentence: then what is in another script may be what it is about.
+const FOREIGN_IN_A_SENTENCE: usize = 2;
 
 /// The language of a text, or `so_far` where the text does not say.
 pub fn detect(text: &str, so_far: Lang) -> Lang {
     let bare = without(&without(text, '`'), '"');
     let words: Vec<&str> = bare.split_whitespace().filter(|word| is_word(word)).collect();
-    let foreign: Vec<String> = words.iter().filter(|word| is_foreign(word)).map(own).collect();
-    if !foreign.is_empty() && foreign.len() * FOREIGN_IN >= words.len() {
-        return elsewhere(&foreign.join(" "), foreign.len(), so_far);
+    let (foreign, words): (Vec<&str>, Vec<&str>) =
+        words.into_iter().partition(|word| is_foreign(word));
+    let cited = words.iter().any(|word| is_english(word));
+    let enough = if cited { FOREIGN_IN_A_SENTENCE } else { FOREIGN_IN };
+    if !foreign.is_empty() && foreign.len() * enough >= foreign.len() + words.len() {
+        let own: Vec<String> = foreign.iter().map(own).collect();
+        return elsewhere(&own.join(" "), own.len(), so_far);
     }
     latin(&words.join(" "), words.len(), so_far)
 }
@@ -142,6 +148,8 @@ mod tests {
             "en",
             "Rename the \"로그인\" button and the 확인 label in the login dialog of the settings page",
         ),
+        ("en", "The message 로그인 실패 is wrong"),
+        ("ko", "the 대신 a 를 쓰도록 문서를 고쳐줘"),
         ("en", "Translate the message \"Datei nicht gefunden\" to English"),
         ("en", "No, leave the config alone"),
         ("en", "How long it may take."),
