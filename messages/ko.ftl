@@ -408,3 +408,163 @@ gate-task-remove-gate = docs/는 git이 무시하는 경로이므로 모든 산�
     .yes-about = 나열된 것을 모두 삭제합니다
     .no = 아니요
     .no-about = 그대로 둡니다
+
+## 워크플로 autopilot의 질문 (workflows/autopilot.toml)
+
+gate-autopilot-session-corrupt = 세션 상태를 읽을 수 없어 다른 이름으로 옮겨 두었습니다. 새로 시작할까요?
+    .yes = 예
+    .yes-about = 이 스펙을 첫 페이즈부터 시작합니다
+    .stop = 중단
+    .stop-about = 옮겨 둔 파일을 먼저 확인합니다
+
+gate-autopilot-no-order = 스펙에 '### Phase N: Name' 제목을 가진 '## Implementation Order' 섹션이 없습니다. 스펙에 페이즈를 표시할까요, 로드맵 파일을 지정할까요?
+    .added = 추가함
+    .added-about = 스펙에 섹션을 추가했습니다: 다시 읽습니다
+    .roadmap = 로드맵
+    .roadmap-about = 로드맵 파일에서 페이즈를 가져옵니다
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다
+
+gate-autopilot-approve-skeleton = 이 계획 골격을 승인할까요? (yes / revise / stop)
+    .yes = 승인
+    .yes-about = 이 골격대로 페이즈를 계획합니다
+    .revise = 수정
+    .revise-about = 바꿀 점을 말하면 새 골격을 보여 드립니다
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다
+
+gate-autopilot-plan-missing = Planner가 기대한 결과를 내지 못했습니다. 계획 단계를 다시 시도할까요, 중단할까요?
+    .retry = 다시 시도
+    .retry-about = 계획 단계를 다시 실행합니다
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다
+
+gate-autopilot-approve-plan = 이 계획을 승인하고 실행을 시작할까요? (yes / revise / skip / stop)
+    .yes = 승인
+    .yes-about = 실행을 시작합니다
+    .revise = 수정
+    .revise-about = 계획 파일을 고친 뒤 다시 확인합니다
+    .skip = 페이즈 건너뛰기
+    .skip-about = 이 페이즈를 빼며, 이후에도 실행하지 않습니다
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다. 나중에 이어서 할 수 있습니다
+
+gate-autopilot-edit-plan = 계획 파일을 직접 고친 뒤 계속해 주세요.
+    .edited = 수정 완료
+    .edited-about = 계획을 다시 읽어 보여 드립니다
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다
+
+gate-autopilot-verify-missing = Verifier가 기대한 결과를 내지 못했습니다. 검증 단계를 다시 시도할까요, 중단할까요?
+    .retry = 다시 시도
+    .retry-about = 검증 단계를 다시 실행합니다
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다
+
+gate-autopilot-verify-failed = 리뷰 전에 이 문제들을 고칠까요? (fix / skip / stop)
+    .fix = 수정
+    .fix-about = 새 재시도 횟수로 해당 문제만 고칩니다
+    .skip = 검증 건너뛰기
+    .skip-about = 경고를 기록하고 리뷰로 넘어갑니다
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다
+
+gate-autopilot-review-missing = Reviewer가 기대한 결과를 내지 못했습니다. 리뷰 단계를 다시 시도할까요, 중단할까요?
+    .retry = 다시 시도
+    .retry-about = 리뷰를 다시 실행합니다
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다
+
+gate-autopilot-review-blocked = 이 페이즈를 마치기 전에 blocking 지적 사항을 처리할까요? (fix / override / stop)
+    .fix = 수정
+    .fix-about = blocking 지적 사항을 고칩니다
+    .override = 무시하고 진행
+    .override-about = 지적 사항을 기록에 남기고 페이즈를 마칩니다
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다
+
+gate-autopilot-conflict-gate = 그사이 브랜치에 들어간 변경과 이 페이즈가 충돌합니다. 어떻게 할까요? (manual / stop)
+    .manual = 직접 수정 후 계속
+    .manual-about = 레인에서 충돌을 해결하면 다른 작업과 똑같이 검증합니다
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다
+
+gate-autopilot-choose = [checkpoint:decision] { $task_title }: 어느 쪽으로 할까요?
+    .other = 선택 입력
+    .other-about = 기록한 뒤 Executor에게 전달합니다
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다
+
+gate-autopilot-act = [checkpoint:human-action] { $task_title }: 직접 처리한 뒤 확인해 주세요.
+    .confirmed = 완료
+    .confirmed-about = 처리했습니다: 실행을 계속합니다
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다
+
+gate-autopilot-do-missing = Executor가 기대한 결과를 내지 못했습니다. 작업을 다시 시도할까요, 중단할까요?
+    .retry = 다시 시도
+    .retry-about = 작업을 다시 실행합니다
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다
+
+gate-autopilot-confirm = [checkpoint:human-verify] { $task_title }: 이대로 맞나요?
+    .confirmed = 확인
+    .confirmed-about = 커밋하고 계속합니다
+    .redo = 다시 하기
+    .redo-about = 무엇이 잘못됐는지 알려 주시면 Executor가 다시 시도합니다
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다
+
+gate-autopilot-exhausted-gate = 어떻게 할까요? (manual / revise / stop)
+    .manual = 직접 수정 후 계속
+    .manual-about = 레인에서 고치면 다른 작업과 똑같이 검증합니다
+    .revise = 계획 수정
+    .revise-about = 계획을 고친 뒤 다시 승인합니다
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다
+
+gate-autopilot-go-on = 페이즈 { $unit_id }: { $unit_title } 완료. 계속할까요? (yes / stop)
+    .yes = 예
+    .yes-about = 다음 페이즈를 진행합니다
+    .reorder = 순서 변경
+    .reorder-about = 스펙의 페이즈 순서를 고쳤습니다: 다시 읽습니다
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다
+
+gate-autopilot-reorder-gate = 남은 페이즈를 이 순서로 실행할까요? (yes / no)
+    .yes = 예
+    .yes-about = 완료했거나 건너뛴 페이즈는 다시 실행하지 않습니다
+    .no = 아니요
+    .no-about = 원래 순서를 유지합니다
+
+gate-autopilot-final-missing = 최종 리뷰가 기대한 결과를 내지 못했습니다. 다시 시도할까요, 중단할까요?
+    .retry = 다시 시도
+    .retry-about = 최종 리뷰를 다시 실행합니다
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다
+
+gate-autopilot-final-blocked = 마치기 전에 blocking 지적 사항을 처리할까요? (fix / override / stop)
+    .fix = 수정
+    .fix-about = 고치고 확인한 뒤 다시 리뷰합니다
+    .override = 무시하고 진행
+    .override-about = 지적 사항을 남긴 채 마칩니다. 이유를 적어 주세요
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다. 여기서 이어서 할 수 있습니다
+
+gate-autopilot-final-stuck = 어떻게 할까요? (manual / stop)
+    .manual = 직접 수정 후 계속
+    .manual-about = 레인에서 고치면 다시 확인하고 리뷰합니다
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다
+
+gate-autopilot-final-conflict = 그사이 브랜치에 들어간 변경과 수정 내용이 충돌합니다. 어떻게 할까요? (manual / stop)
+    .manual = 직접 수정 후 계속
+    .manual-about = 레인에서 충돌을 해결하면 다시 확인하고 리뷰합니다
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다
+
+gate-autopilot-offer-pr = PR을 만들까요? (yes / no)
+    .yes = 예
+    .yes-about = 준비된 제목과 설명으로 만듭니다
+    .no = 아니요
+    .no-about = 브랜치까지만 둡니다
