@@ -91,6 +91,15 @@ impl Projection {
         Ok(true)
     }
 
+    /// A file that is just this is on record, whoever wrote it: nothing is lost when ours takes its place.
+    pub fn knows(&mut self, path: &str, text: &str) {
+        let there = self.files.text(path).ok().flatten();
+        if there.as_deref() == Some(text) && !self.is_ours(path, text) {
+            // Who cannot remember it takes it for somebody else's, and leaves it alone.
+            let _ = self.remember(path, text);
+        }
+    }
+
     /// Keeps a file of somebody else's under another name.
     ///
     /// # Errors

@@ -56,6 +56,17 @@ pub struct Told {
     pub command: Option<Vec<String>>,
 }
 
+/// What became of a patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patching<'a> {
+    /// It was applied to these files.
+    Applied(&'a [String]),
+    /// It would change this file, which it may not.
+    Refused(&'a str),
+    /// It does not fit: nothing was changed.
+    Failed,
+}
+
 /// What the journal holds under a digest.
 pub type Blobs<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
 
@@ -126,6 +137,11 @@ pub trait Clerk: Send + Sync {
 
     /// Directories and files of a lane that belong to the session and not to the work.
     fn apart(&self) -> Vec<String>;
+
+    /// How it is said what became of a patch, if that is said.
+    fn patched(&self, _: Patching<'_>) -> Option<String> {
+        None
+    }
 
     /// How it is said that a paper which was to land with the work does not.
     fn not_kept(&self, path: &str, why: &str) -> String {

@@ -22,26 +22,26 @@ const RICH_LINES: usize = 50;
 /// A slug is no longer than this.
 const SLUG_MAX: usize = 50;
 
-/// The states of the seed's machine, in order, each with its label.
-pub const PHASES: [(&str, &str); 13] = [
-    ("plan_ready", "Plan — ready"),
-    ("planning", "Plan — in progress"),
-    ("plan_done", "Plan — complete"),
-    ("generate_ready", "Generate — ready"),
-    ("generating", "Generate — in progress"),
-    ("generate_done", "Generate — complete"),
-    ("verify_ready", "Verify — ready"),
-    ("verifying", "Verify — running checks"),
-    ("verify_done", "Verify — complete"),
-    ("evaluate_ready", "Evaluate — ready"),
-    ("evaluating", "Evaluate — in progress"),
-    ("evaluate_done", "Evaluate — complete"),
-    ("completed", "Completed"),
+/// The states of the seed's machine, in order.
+pub const PHASES: [&str; 13] = [
+    "plan_ready",
+    "planning",
+    "plan_done",
+    "generate_ready",
+    "generating",
+    "generate_done",
+    "verify_ready",
+    "verifying",
+    "verify_done",
+    "evaluate_ready",
+    "evaluating",
+    "evaluate_done",
+    "completed",
 ];
 
 /// How far a phase is, if it is one.
 pub fn rank(phase: &str) -> Option<usize> {
-    PHASES.iter().position(|(name, _)| *name == phase)
+    PHASES.iter().position(|name| *name == phase)
 }
 
 /// What a task is called: lower case, in ASCII, words with hyphens between them, 50 letters at most. A name that is

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use windlass_core::run::{Input, OpenGate, Run};
 use windlass_engine::Engine;
+use windlass_engine::clerk::Clerk;
 use windlass_engine::entry::Entry;
 use windlass_engine::gate::Reception;
 use windlass_engine::message::{Face, Patience};
-use windlass_journal::{AskError, ask};
+use windlass_journal::{AskError, Journal, ask};
 use windlass_repo::{Settings, Store};
 
 use crate::error::Error;
@@ -20,43 +21,66 @@ use crate::workplace::Workplace;
 /// Whoever is there answers at once or not at all.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Has a request taken, and on record, before it returns.
-pub fn send(place: Workplace, request: Request) -> Result<(), Error> {
+/// Has a request taken, and on record, before it returns. What there is to say about what follows from it: whoever is at
+/// work says that itself.
+pub fn send(place: Workplace, request: Request) -> Result<Vec<String>, Error> {
     let bytes = serde_json::to_vec(&request).map_err(|_| Error::defect())?;
-    let response = match ask(&place.dir, &bytes, PATIENCE) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|_| Error::defect())?,
+    let (response, said) = match ask(&place.dir, &bytes, PATIENCE) {
+        Ok(bytes) => (serde_json::from_slice(&bytes).map_err(|_| Error::defect())?, Vec::new()),
         Err(AskError::Nobody) => here(place, request)?,
         Err(error) => return Err(error.into()),
     };
     match response {
-        Response::Taken => Ok(()),
+        Response::Taken => Ok(said),
         Response::Refused(why) => Err(Error::not_taken(why)),
     }
 }
 
 /// Nobody holds the repository: takes the lock, appends, and leaves.
-fn here(place: Workplace, request: Request) -> Result<Response, Error> {
+fn here(place: Workplace, request: Request) -> Result<(Response, Vec<String>), Error> {
     let held = place.take("windlass answer")?;
     let (Request::Answer { run, .. } | Request::Wish { run, .. }) = &request;
     let id = known::open(&held.journal, Some(run))?.id;
     let mut engine = Engine::resume(&held.journal, id.clone())?;
     let begun = engine.begun();
+    let mut clerk = None;
     let taken = match request {
         Request::Answer { gate, option, text, who, .. } => {
             let answer = under_way::answer(gate, option, text, &who);
             let top = held.repository.top();
-            let clerk = told(top, &held.dir, &held.journal, &id, engine.run(), None)?;
+            let clerk = clerk.insert(told(top, &held.dir, &held.journal, &id, engine.run(), None)?);
             let store = Store::open(held.repository.clone(), &held.dir, Settings::default())?;
             store.recover()?;
-            let at = Reception { clerk: &*clerk, journal: &held.journal, store: Some(&store) };
+            let at = Reception { clerk: &**clerk, journal: &held.journal, store: Some(&store) };
             engine.answer(answer, &at)?
         }
         Request::Wish { who, wish, .. } => engine.decide(Input::Control { who: who.into(), wish }),
     };
     // What follows from it is for whoever resumes the run to begin.
     engine.leave(&begun);
-    engine.commit(&mut Silent)?;
-    Ok(under_way::respond(taken))
+    let Some(clerk) = clerk else {
+        engine.commit(&mut Silent)?;
+        return Ok((under_way::respond(taken), Vec::new()));
+    };
+    engine.commit(&mut Looking { clerk: &*clerk, journal: &held.journal })?;
+    Ok((under_way::respond(taken), clerk.flush()))
+}
+
+/// Only the clerk looks on.
+struct Looking<'a> {
+    clerk: &'a dyn Clerk,
+    journal: &'a Journal,
+}
+
+impl Face for Looking<'_> {
+    fn entry(&mut self, entry: &Entry, run: &Run) {
+        let blobs = |digest: &str| self.journal.get(digest.parse().ok()?).ok();
+        self.clerk.entry(entry, run, &blobs);
+    }
+
+    fn waits(&mut self, _: &Run, _: &dyn Fn(&OpenGate) -> String) -> Patience {
+        Patience::Leave
+    }
 }
 
 /// Nobody looks on.

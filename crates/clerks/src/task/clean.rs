@@ -53,7 +53,7 @@ impl Task {
         let words = self.words();
         let text = match gone.is_empty() {
             true => String::new(),
-            false => words.say("task-cleared", &[("count", &gone.len().to_string())]),
+            false => words.say("taskline-cleared", &[("count", &gone.len().to_string())]),
         };
         Ok(Told { text, papers, ..Told::default() })
     }
@@ -72,7 +72,7 @@ impl Task {
         let docs = self.docs();
         let words = self.words();
         if let Some(why) = self.guarded(&docs) {
-            return Ok(words.say("task-guard", &[("path", &docs), ("why", &why)]));
+            return Ok(words.say("taskline-guard", &[("path", &docs), ("why", &why)]));
         }
         *lock(&self.clearing) = true;
         let place = docs.trim_end_matches('/');
@@ -107,7 +107,7 @@ impl Task {
                 self.files.remove_empty(above);
             }
         }
-        let gone = words.say("task-artifacts-gone", &[("path", &docs)]);
+        let gone = words.say("taskline-artifacts-gone", &[("path", &docs)]);
         let left = self.left_alone(&left);
         Ok(if left.is_empty() { gone } else { format!("{gone}\n{left}") })
     }
@@ -132,7 +132,7 @@ impl Task {
     fn left_alone(&self, left: &[String]) -> String {
         match left.is_empty() {
             true => String::new(),
-            false => self.words().say("task-left-alone", &[("files", &left.join(", "))]),
+            false => self.words().say("taskline-left-alone", &[("files", &left.join(", "))]),
         }
     }
 
@@ -156,7 +156,7 @@ impl Task {
     pub(super) fn listing(&self) -> String {
         let words = self.words();
         let base = self.output_base();
-        let mut text = words.say("task-output-base", &[("path", &base)]);
+        let mut text = words.say("taskline-output-base", &[("path", &base)]);
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for path in self.files.below(&base) {
             let below = path.strip_prefix(&format!("{base}/")).unwrap_or(&path);
@@ -165,12 +165,14 @@ impl Task {
         }
         for (name, count) in &counts {
             let count = count.to_string();
-            let line = words
-                .say("task-output-row", &[("name", &format!("{base}/{name}")), ("count", &count)]);
+            let line = words.say(
+                "taskline-output-row",
+                &[("name", &format!("{base}/{name}")), ("count", &count)],
+            );
             text.push_str(&format!("\n  {line}"));
         }
         if counts.contains_key(MEMORY) {
-            text.push_str(&format!("\n{}", words.say("task-memory", &[])));
+            text.push_str(&format!("\n{}", words.say("taskline-memory", &[])));
         }
         text
     }
@@ -190,9 +192,9 @@ impl Task {
             (!self.is_inside(&base)).then(|| "a link leads out of the directory".to_owned())
         });
         if let Some(why) = refused {
-            return Ok(words.say("task-guard", &[("path", &base), ("why", &why)]));
+            return Ok(words.say("taskline-guard", &[("path", &base), ("why", &why)]));
         }
         self.files.clear(&base)?;
-        Ok(words.say("task-artifacts-gone", &[("path", &format!("{base}/"))]))
+        Ok(words.say("taskline-artifacts-gone", &[("path", &format!("{base}/"))]))
     }
 }

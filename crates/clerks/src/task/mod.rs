@@ -15,15 +15,15 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use windlass_core::run::{PanelPhase, Run};
 use windlass_core::value::Value;
-use windlass_engine::clerk::{Blobs, Clerk, Said, Situation, Told};
-use windlass_engine::entry::Entry;
+use windlass_engine::clerk::{Blobs, Clerk, Patching, Said, Situation, Told};
+use windlass_engine::entry::{Entry, Note};
 use windlass_engine::message::Trouble;
 use windlass_engine::shop::lock;
 use windlass_sources::task::{self as format, Verdict};
 use windlass_sources::{Reading, SourceError};
 use windlass_words::Words;
 
-use session::{ADOPTED, CONVENTIONS, ENVIRONMENT, Session};
+use session::{CONVENTIONS, INNER, Session};
 
 use crate::memory::Files;
 use crate::projection::Projection;
@@ -240,13 +240,14 @@ impl Task {
                 Ok(None) => {}
                 Ok(Some(aside)) => {
                     self.says(
-                        self.words().say("task-set-aside", &[("path", &path), ("aside", &aside)]),
+                        self.words()
+                            .say("taskline-set-aside", &[("path", &path), ("aside", &aside)]),
                     );
                 }
                 Err(trouble) => {
                     let why = trouble.to_string();
                     self.warns(
-                        self.words().say("task-unwritten", &[("path", &path), ("why", &why)]),
+                        self.words().say("taskline-unwritten", &[("path", &path), ("why", &why)]),
                     );
                 }
             }
@@ -279,6 +280,14 @@ impl Task {
 
 impl Clerk for Task {
     fn entry(&self, entry: &Entry, run: &Run, blobs: Blobs<'_>) {
+        if let Entry::Note(noted) = entry
+            && let Note::Paper { path, holds: Some(holds), .. } = &noted.note
+            && path.ends_with("/spec.md")
+            && let Some(bytes) = blobs(holds)
+        {
+            // Now that it is on record, what a person has made of it may be written over.
+            lock(&self.projection).knows(path, &String::from_utf8_lossy(&bytes));
+        }
         let mut session = self.session();
         session.enter(entry, run, blobs);
         let (words, news) = (session.spoken.words(), std::mem::take(&mut session.news));
@@ -349,8 +358,7 @@ impl Clerk for Task {
 
     fn papers(&self) -> BTreeMap<String, Arc<[u8]>> {
         let session = self.session();
-        let inner = [ENVIRONMENT, ADOPTED];
-        let own = session.papers.iter().filter(|(path, _)| !inner.contains(&path.as_str()));
+        let own = session.papers.iter().filter(|(path, _)| !path.starts_with(INNER));
         own.map(|(path, bytes)| (path.clone(), bytes.clone())).collect()
     }
 
@@ -382,8 +390,19 @@ impl Clerk for Task {
         vec![format::HARNESS.to_owned(), self.docs().trim_end_matches('/').to_owned()]
     }
 
+    fn patched(&self, patching: Patching<'_>) -> Option<String> {
+        let words = self.words();
+        Some(match patching {
+            Patching::Applied(files) => {
+                words.say("taskline-patching", &[("files", &files.join(", "))])
+            }
+            Patching::Refused(path) => words.say("taskline-patch-refused", &[("path", path)]),
+            Patching::Failed => words.say("taskline-patch-failed", &[]),
+        })
+    }
+
     fn not_kept(&self, path: &str, why: &str) -> String {
-        self.words().say("task-not-staged", &[("file", path), ("error", why)])
+        self.words().say("taskline-not-staged", &[("file", path), ("error", why)])
     }
 }
 

@@ -66,7 +66,7 @@ impl Task {
         match format::read(&text) {
             Ok(Left::Other { skill }) => {
                 let mut reading = came("other_skill");
-                let warning = self.words().say("task-other-skill", &[("skill", &skill)]);
+                let warning = self.words().say("taskline-other-skill", &[("skill", &skill)]);
                 reading.remarks.push(warning);
                 reading.facts.insert("skill".to_owned(), Value::text(skill));
                 Ok(reading)
@@ -80,7 +80,7 @@ impl Task {
                     .map_err(|trouble| SourceError::bad(format::STATE, trouble.to_string()))?;
                 let mut reading = came("corrupt");
                 let args = [("path", format::STATE), ("flaw", &flaw), ("aside", &aside)];
-                reading.remarks.push(self.words().say("task-corrupt", &args));
+                reading.remarks.push(self.words().say("taskline-corrupt", &args));
                 Ok(reading)
             }
         }
@@ -144,7 +144,7 @@ impl Task {
             return came("valid");
         }
         let mut reading = came("refused");
-        reading.remarks.push(self.words().say("task-docs-path", &[("path", &found.docs_path)]));
+        reading.remarks.push(self.words().say("taskline-docs-path", &[("path", &found.docs_path)]));
         reading
     }
 
@@ -178,7 +178,7 @@ impl Task {
                 Ok(None) => {}
                 Err(error) => {
                     let args = [("path", path.as_str()), ("error", &error.to_string())];
-                    reading.remarks.push(self.words().say("task-notes-unreadable", &args));
+                    reading.remarks.push(self.words().say("taskline-notes-unreadable", &args));
                 }
             }
         }
@@ -194,6 +194,8 @@ impl Task {
     /// The spec as a person has it; as a role wrote it, where they have none.
     fn spec(&self, at: &Situation) -> Result<Reading, SourceError> {
         let Some(path) = self.place_of("spec.md", at) else { return Ok(came("missing")) };
+        // What a role has just written goes there first.
+        self.project_files();
         let there = self.files.text(&path)?.filter(|text| !text.trim().is_empty());
         match there.or_else(|| self.session().paper(&path)) {
             Some(text) => {
@@ -212,7 +214,7 @@ impl Task {
             return Ok(came("usable"));
         }
         let mut reading = came("empty");
-        reading.remarks.push(self.words().say("task-patch-empty", &[]));
+        reading.remarks.push(self.words().say("taskline-patch-empty", &[]));
         Ok(reading)
     }
 
@@ -234,7 +236,7 @@ impl Task {
         let there = self.files.text(&path).ok()??;
         let shown = self.session().paper(&path)?;
         (there.trim() != shown.trim())
-            .then(|| self.words().say("task-spec-edited", &[("path", &path)]))
+            .then(|| self.words().say("taskline-spec-edited", &[("path", &path)]))
     }
 
     /// The conventions as a person has them, or as they were found.
@@ -248,9 +250,11 @@ impl Task {
 fn title(task: &str) -> String {
     let line = task.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("task");
     let line = line.trim_start_matches(['#', ' ']);
-    match line.char_indices().nth(TITLE_MAX) {
-        Some((cut, _)) => format!("{}…", line[..cut].trim_end()),
-        None => line.to_owned(),
+    match line.char_indices().nth(TITLE_MAX - 1) {
+        Some((cut, _)) if line.chars().count() > TITLE_MAX => {
+            format!("{}…", line[..cut].trim_end())
+        }
+        _ => line.to_owned(),
     }
 }
 
@@ -265,7 +269,7 @@ mod tests {
     #[test]
     fn a_title_is_the_first_line_that_says_something() {
         assert_eq!(title("\n# Add a flag\n\nlong text"), "Add a flag");
-        assert_eq!(title(&"word ".repeat(40)).chars().count(), TITLE_MAX);
+        assert_eq!(title(&"word".repeat(40)).chars().count(), TITLE_MAX);
         assert_eq!(title(""), "task");
     }
 }

@@ -14,7 +14,9 @@ use windlass_words::Lang;
 use super::stage;
 use crate::{Spoken, printed};
 
-/// Under these names the journal keeps what is no paper of the person's.
+/// Under such names the journal keeps what is no paper of the person's.
+pub const INNER: &str = "windlass/";
+/// What was found when the session began.
 pub const ENVIRONMENT: &str = "windlass/environment.json";
 /// The state that another program left.
 pub const ADOPTED: &str = "windlass/adopted.json";
@@ -229,7 +231,7 @@ impl Session {
         let verdict =
             run.workflow().roles.get(&asked.role).is_some_and(|own| own.contains(&it.came));
         if it.came == "unknown" {
-            self.says("task-unparsed", &[]);
+            self.says("taskline-unparsed", &[]);
         }
         self.lines.insert(asked.stage.clone(), line.clone());
         if !verdict {
@@ -238,19 +240,19 @@ impl Session {
         match (asked.stage.as_str(), asked.panel) {
             (stage::PLAN_SINGLE | stage::REVISE_SPEC | stage::IMPLEMENT_SINGLE, _)
             | (stage::PLAN_STANDARD | stage::PLAN_MULTI, Some((PanelPhase::Synthesise, _))) => {
-                self.says("task-done", &[("line", &line)]);
+                self.says("taskline-done", &[("line", &line)]);
             }
             (stage::PLAN_STANDARD | stage::PLAN_MULTI | stage::ADVISE_MULTI, Some(seat)) => {
                 self.took_part(&asked.stage, seat, run);
             }
-            (stage::LEAD_PLAN, _) => self.says("task-planned", &[("line", &line)]),
-            (stage::ADVISE_STANDARD, _) => self.says("task-reviewed", &[("line", &line)]),
+            (stage::LEAD_PLAN, _) => self.says("taskline-planned", &[("line", &line)]),
+            (stage::ADVISE_STANDARD, _) => self.says("taskline-reviewed", &[("line", &line)]),
             (stage::IMPLEMENT_STANDARD | stage::IMPLEMENT_MULTI, _) => {
-                self.says("task-coded", &[("line", &line)]);
+                self.says("taskline-coded", &[("line", &line)]);
             }
             (stage::VERIFY_READING, _) => self.reading = Some((it.came.clone(), line)),
             (stage::EVALUATING, _) => self.evaluated(&it.came, &line),
-            (stage::SCAN, _) => self.settled_conventions("task-scanned"),
+            (stage::SCAN, _) => self.settled_conventions("taskline-scanned"),
             _ => {}
         }
     }
@@ -266,9 +268,9 @@ impl Session {
             return;
         }
         let id = match (at, seat.0) {
-            (stage::ADVISE_MULTI, _) => "task-advised",
-            (_, PanelPhase::Critique) => "task-criticised",
-            _ => "task-proposed",
+            (stage::ADVISE_MULTI, _) => "taskline-advised",
+            (_, PanelPhase::Critique) => "taskline-criticised",
+            _ => "taskline-proposed",
         };
         self.says(id, &[("count", &here.to_string())]);
     }
@@ -281,7 +283,7 @@ impl Session {
         };
         self.layer2_result = Some(layer2);
         self.evaluated = Some(came.to_owned());
-        self.says(if pass { "task-done" } else { "task-not-done" }, &[("line", line)]);
+        self.says(if pass { "taskline-done" } else { "taskline-not-done" }, &[("line", line)]);
     }
 
     fn settled_conventions(&mut self, id: &'static str) {
@@ -340,8 +342,8 @@ impl Session {
             phase.clone_into(&mut self.phase);
         }
         match name {
-            stage::PLAN_READY => self.says("task-phase-plan", &[]),
-            stage::GENERATE_READY => self.says("task-phase-generate", &[]),
+            stage::PLAN_READY => self.says("taskline-phase-plan", &[]),
+            stage::GENERATE_READY => self.says("taskline-phase-generate", &[]),
             stage::VERIFY_READY => {
                 self.layer1_result = None;
                 self.checks.retain(|check| check.name == LIMITS);
@@ -355,8 +357,10 @@ impl Session {
     fn reported(&mut self, at: &str, word: &str) {
         match (at, word) {
             (stage::ARGUMENT, "given") => self.begun = true,
-            (stage::CONVENTIONS, "rich") => self.settled_conventions("task-conventions-rich"),
-            (stage::CONVENTIONS, "persisted") => self.settled_conventions("task-conventions-kept"),
+            (stage::CONVENTIONS, "rich") => self.settled_conventions("taskline-conventions-rich"),
+            (stage::CONVENTIONS, "persisted") => {
+                self.settled_conventions("taskline-conventions-kept")
+            }
             (stage::CONVENTIONS, "live") => self.conventions = Some(format!("file:{CONVENTIONS}")),
             (stage::VERIFYING, "pass") => self.layer1_result = Some("PASS"),
             (stage::VERIFYING, "fail") => self.layer1_result = Some("FAIL"),
@@ -376,11 +380,11 @@ impl Session {
             // A session that is gone on with has used some up already, and nobody is retried for that.
             Some((name, attempt)) if name == "layer1" && at == "layer1_failed" => {
                 let line = self.failure();
-                self.says("task-retry-layer1", &[("attempt", &attempt), ("line", &line)]);
+                self.says("taskline-retry-layer1", &[("attempt", &attempt), ("line", &line)]);
             }
             Some((name, attempt)) if name == "layer2" && !at.starts_with("adopt") => {
                 let line = self.lines.get(stage::EVALUATING).cloned().unwrap_or_default();
-                self.says("task-retry-layer2", &[("attempt", &attempt), ("line", &line)]);
+                self.says("taskline-retry-layer2", &[("attempt", &attempt), ("line", &line)]);
             }
             _ => {}
         }
@@ -402,9 +406,24 @@ impl Session {
         }
         match record {
             "resumed" => self.resumed(),
+            // Nothing of it counts any more, and its papers are none of ours.
+            "restarted" | "stopped" | "docs_path_refused" | "other_session_deleted" => {
+                let environment = self.papers.remove(ENVIRONMENT);
+                *self = Session {
+                    environment: std::mem::take(&mut self.environment),
+                    created_ms: self.created_ms,
+                    now_ms: self.now_ms,
+                    stages: std::mem::take(&mut self.stages),
+                    flights: std::mem::take(&mut self.flights),
+                    gates: std::mem::take(&mut self.gates),
+                    news: std::mem::take(&mut self.news),
+                    ..Session::new(self.spoken)
+                };
+                self.papers.extend(environment.map(|bytes| (ENVIRONMENT.to_owned(), bytes)));
+            }
             "conventions_skipped" => {
                 self.conventions = Some("skipped".to_owned());
-                self.says("task-conventions-skipped", &[]);
+                self.says("taskline-conventions-skipped", &[]);
             }
             "fix_round" => {
                 self.layer1_result = None;

@@ -3,7 +3,7 @@
 use windlass_core::path::For;
 use windlass_engine::clerk::Situation;
 use windlass_engine::entry::Check;
-use windlass_sources::task::{self as format, PHASES};
+use windlass_sources::task::{self as format};
 
 use super::session::LIMITS;
 use super::{LAYER1_RETRIES, LAYER2_RETRIES, ROUNDS, Task, stage};
@@ -28,6 +28,23 @@ pub(super) const SHOWS: [&str; 18] = [
     "failing-files",
     "evidence",
     "changed-files",
+];
+
+/// What people call each phase.
+const LABELS: [(&str, &str); 13] = [
+    ("plan_ready", "taskline-label-plan-ready"),
+    ("planning", "taskline-label-planning"),
+    ("plan_done", "taskline-label-plan-done"),
+    ("generate_ready", "taskline-label-generate-ready"),
+    ("generating", "taskline-label-generating"),
+    ("generate_done", "taskline-label-generate-done"),
+    ("verify_ready", "taskline-label-verify-ready"),
+    ("verifying", "taskline-label-verifying"),
+    ("verify_done", "taskline-label-verify-done"),
+    ("evaluate_ready", "taskline-label-evaluate-ready"),
+    ("evaluating", "taskline-label-evaluating"),
+    ("evaluate_done", "taskline-label-evaluate-done"),
+    ("completed", "taskline-label-completed"),
 ];
 
 /// So much of a paper is shown.
@@ -80,40 +97,36 @@ impl Task {
         let round = format!("{} / {ROUNDS}", session.round);
         let branch = format!("harness/{slug}");
         let mut rows = vec![
-            ("task-row-task", task.as_str()),
-            ("task-row-mode", &inputs.mode),
-            ("task-row-model", &inputs.models),
-            ("task-row-style", &inputs.style),
-            ("task-row-phase", &phase),
-            ("task-row-round", &round),
+            ("taskline-row-task", task.as_str()),
+            ("taskline-row-mode", &inputs.mode),
+            ("taskline-row-model", &inputs.models),
+            ("taskline-row-style", &inputs.style),
+            ("taskline-row-phase", &phase),
+            ("taskline-row-round", &round),
         ];
         if session.environment.has_git {
-            rows.push(("task-row-branch", &branch));
+            rows.push(("taskline-row-branch", &branch));
         }
-        rows.push(("task-row-scope", &inputs.scope));
+        rows.push(("taskline-row-scope", &inputs.scope));
         block("[harness]", &rows, words)
     }
 
     /// What to do next, for somebody who only asks.
     fn next_step(&self) -> Option<String> {
         let id = match self.session().phase.as_str() {
-            "plan_done" => "task-next-generate",
-            "generate_done" => "task-next-verify",
-            "verify_done" => "task-next-evaluate",
-            "evaluate_done" | "completed" => "task-next-finish",
-            _ => "task-next-resume",
+            "plan_done" => "taskline-next-generate",
+            "generate_done" => "taskline-next-verify",
+            "verify_done" => "taskline-next-evaluate",
+            "evaluate_done" | "completed" => "taskline-next-finish",
+            _ => "taskline-next-resume",
         };
         Some(self.words().say(id, &[]))
     }
 
     /// What people call a phase.
     pub(super) fn label(&self, phase: &str, words: windlass_words::Words) -> String {
-        let id = format!("task-label-{}", phase.replace('_', "-"));
-        let known = PHASES.iter().find(|(name, _)| *name == phase).map(|(_, label)| *label);
-        words
-            .find(&id, &[])
-            .or_else(|| known.map(str::to_owned))
-            .unwrap_or_else(|| phase.to_owned())
+        let label = LABELS.iter().find(|(name, _)| *name == phase);
+        label.map_or_else(|| phase.to_owned(), |(_, id)| words.say(id, &[]))
     }
 
     /// What a person should know when they are asked something.
@@ -122,14 +135,14 @@ impl Task {
         match at.stage.as_str() {
             stage::SPEC_GATE | stage::EDIT_SPEC => {
                 let path = self.place_of("spec.md", at)?;
-                Some(words.say("task-spec-at", &[("path", &path)]))
+                Some(words.say("taskline-spec-at", &[("path", &path)]))
             }
             stage::VERIFY_GATE => {
                 let path = self.place_of("verify_report.md", at)?;
                 let error = self.session().failure();
                 let most = LAYER1_RETRIES.to_string();
                 Some(words.say(
-                    "task-spent-layer1",
+                    "taskline-spent-layer1",
                     &[("most", &most), ("error", &error), ("path", &path)],
                 ))
             }
@@ -137,7 +150,7 @@ impl Task {
             stage::QA_LAYER2 => {
                 let most = LAYER2_RETRIES.to_string();
                 let items = self.failing_items(at);
-                Some(words.say("task-spent-layer2", &[("most", &most), ("items", &items)]))
+                Some(words.say("taskline-spent-layer2", &[("most", &most), ("items", &items)]))
             }
             stage::QA_LAYER3 | stage::ROUNDS_SPENT => Some(self.failing_items(at)),
             stage::LIMITS_GATE => {
@@ -145,7 +158,7 @@ impl Task {
                 let check = session.checks.iter().find(|check| check.name == LIMITS)?;
                 Some(check.output.clone())
             }
-            stage::SCAN_FAILED => Some(words.say("task-scan-missing", &[])),
+            stage::SCAN_FAILED => Some(words.say("taskline-scan-missing", &[])),
             stage::COMMIT_GATE => Some(self.evidence()),
             _ => None,
         }
@@ -157,12 +170,12 @@ impl Task {
         let model = self.model_config().advisor.unwrap_or_else(|| "opus".to_owned());
         let text = self.paper("auto_fix_patch.md", at).unwrap_or_default();
         let line = self.session().lines.get(stage::PROPOSE).cloned().unwrap_or_default();
-        let mut said = words.say("task-autofix-model", &[("model", &model)]);
+        let mut said = words.say("taskline-autofix-model", &[("model", &model)]);
         if !line.is_empty() {
             said.push_str(&format!("\n{line}"));
         }
         if format::confidence(&text).or_else(|| format::confidence(&line)) == Some("Low") {
-            said.push_str(&format!("\n{}", words.say("task-low-confidence", &[])));
+            said.push_str(&format!("\n{}", words.say("taskline-low-confidence", &[])));
         }
         said
     }
@@ -186,28 +199,30 @@ impl Task {
         for path in found {
             match For::Reference.take(&path) {
                 Ok(_) => named.push(path),
-                Err(_) => self.warns(self.words().say("task-path-excluded", &[("path", &path)])),
+                Err(_) => {
+                    self.warns(self.words().say("taskline-path-excluded", &[("path", &path)]))
+                }
             }
         }
         named.truncate(FAILING_MAX);
         if named.is_empty() {
-            self.warns(self.words().say("task-no-paths", &[]));
+            self.warns(self.words().say("taskline-no-paths", &[]));
             return None;
         }
         Some(named.join("\n"))
     }
 
     /// Why the work may land, for whoever decides how it ends.
-    fn evidence(&self) -> String {
+    pub(super) fn evidence(&self) -> String {
         let words = self.words();
         let session = self.session();
-        let mut text = words.say("task-evidence", &[]);
+        let mut text = words.say("taskline-evidence", &[]);
         for check in &session.checks {
             let command = check.command.as_deref().map_or(String::new(), |it| format!(" ({it})"));
             text.push_str(&format!("\n  {:<14}{}{command}", check.name, check.came.words()));
         }
         if let Some((came, line)) = &session.reading {
-            let read = words.say("task-read-only", &[("came", came), ("line", line)]);
+            let read = words.say("taskline-read-only", &[("came", came), ("line", line)]);
             text.push_str(&format!("\n  {read}"));
         }
         if let Some(line) = session.lines.get(stage::EVALUATING) {
@@ -216,13 +231,13 @@ impl Task {
         let ran =
             session.checks.iter().any(|check| check.came == Check::Pass && check.name != LIMITS);
         if !ran {
-            text.push_str(&format!("\n  {}", words.say("task-all-skipped", &[])));
+            text.push_str(&format!("\n  {}", words.say("taskline-all-skipped", &[])));
         }
         for (record, id) in [
-            ("continued_after_layer1", "task-open-layer1"),
-            ("accepted_as_is", "task-open-accepted"),
-            ("completed_with_open_issues", "task-open-rounds"),
-            ("limits_lifted", "task-open-limits"),
+            ("continued_after_layer1", "taskline-open-layer1"),
+            ("accepted_as_is", "taskline-open-accepted"),
+            ("completed_with_open_issues", "taskline-open-rounds"),
+            ("limits_lifted", "taskline-open-limits"),
         ] {
             if session.records.contains(record) {
                 text.push_str(&format!("\n  {}", words.say(id, &[])));
@@ -250,4 +265,15 @@ fn beginning(text: &str) -> String {
     }
     let cut = text.floor_char_boundary(SHOWN_BYTES);
     format!("{}\n[… {} bytes more]", &text[..cut], text.len() - cut)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_phase_has_a_label() {
+        let known: Vec<&str> = LABELS.iter().map(|(phase, _)| *phase).collect();
+        assert_eq!(known, format::PHASES);
+    }
 }

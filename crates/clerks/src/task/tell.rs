@@ -19,11 +19,11 @@ impl Task {
             "phase-banner" => self.banner(at),
             "phase-result" => self.result(at),
             "verify-report" => return Ok(self.verify_report(at)),
-            "v1-session" => self.words().say("task-v1", &[]),
+            "v1-session" => self.words().say("taskline-v1", &[]),
             "clear-session" => return self.clear_earlier(),
             "clean-session" => self.clean_session()?,
             "clean-artifacts" => self.clean_artifacts()?,
-            "lane-kept" => self.words().say("task-lane-kept", &[]),
+            "lane-kept" => self.words().say("taskline-lane-kept", &[]),
             "output-base-listing" => self.listing(),
             "output-base-removal" => self.remove_output_base()?,
             "task-report" => self.report_text(),
@@ -37,36 +37,36 @@ impl Task {
         let (words, slug, docs) = (self.words(), self.slug(), self.docs());
         let session = self.session();
         let inputs = &self.inputs;
-        let none = words.say("task-none", &[]);
+        let none = words.say("taskline-none", &[]);
         let [build, test, lint, types] = COMMANDS
             .map(|(check, _)| self.command(check, &session).unwrap_or_else(|| none.clone()));
         let by_model = reads(&session, self);
         let verifier = match by_model {
-            true => words.say("task-verifier-model", &[("model", &inputs.verifier)]),
-            false => words.say("task-verifier-commands", &[("model", &inputs.verifier)]),
+            true => words.say("taskline-verifier-model", &[("model", &inputs.verifier)]),
+            false => words.say("taskline-verifier-commands", &[("model", &inputs.verifier)]),
         };
         let directory = self.files.root().display().to_string();
         let branch = format!("harness/{slug}");
-        let mut rows = vec![("task-row-directory", directory.as_str())];
+        let mut rows = vec![("taskline-row-directory", directory.as_str())];
         if session.environment.has_git {
-            rows.push(("task-row-branch", &branch));
+            rows.push(("taskline-row-branch", &branch));
         }
         rows.extend([
-            ("task-row-mode", inputs.mode.as_str()),
-            ("task-row-model", &inputs.models),
-            ("task-row-verifier", &verifier),
-            ("task-row-style", &inputs.style),
-            ("task-row-language", &session.environment.language),
-            ("task-row-test", &test),
-            ("task-row-build", &build),
-            ("task-row-lint", &lint),
-            ("task-row-types", &types),
-            ("task-row-scope", &inputs.scope),
-            ("task-row-output", &docs),
+            ("taskline-row-mode", inputs.mode.as_str()),
+            ("taskline-row-model", &inputs.models),
+            ("taskline-row-verifier", &verifier),
+            ("taskline-row-style", &inputs.style),
+            ("taskline-row-language", &session.environment.language),
+            ("taskline-row-test", &test),
+            ("taskline-row-build", &build),
+            ("taskline-row-lint", &lint),
+            ("taskline-row-types", &types),
+            ("taskline-row-scope", &inputs.scope),
+            ("taskline-row-output", &docs),
         ]);
-        let mut text = block(&words.say("task-started", &[]), &rows, words);
+        let mut text = block(&words.say("taskline-started", &[]), &rows, words);
         if by_model && inputs.verifier != "haiku" {
-            let warning = words.say("task-dear-verifier", &[("model", &inputs.verifier)]);
+            let warning = words.say("taskline-dear-verifier", &[("model", &inputs.verifier)]);
             text.push_str(&format!("\n{warning}"));
         }
         text
@@ -75,8 +75,8 @@ impl Task {
     fn banner(&self, at: &Situation) -> String {
         let words = self.words();
         match phase(at) {
-            "verify" => words.say("task-phase-verify", &[]),
-            "evaluate" => words.say("task-phase-evaluate", &[]),
+            "verify" => words.say("taskline-phase-verify", &[]),
+            "evaluate" => words.say("taskline-phase-evaluate", &[]),
             _ => String::new(),
         }
     }
@@ -88,29 +88,29 @@ impl Task {
         let session = self.session();
         let (mut text, rests) = match phase(at) {
             "plan" => {
-                let rests = words.say("task-rest-plan", &[("path", &spec)]);
-                (words.say("task-plan-complete", &[]), rests)
+                let rests = words.say("taskline-rest-plan", &[("path", &spec)]);
+                (words.say("taskline-plan-complete", &[]), rests)
             }
             "generate" => {
-                let line = words.say("task-generate-complete", &[]);
-                (line, words.say("task-rest-generate", &[]))
+                let line = words.say("taskline-generate-complete", &[]);
+                (line, words.say("taskline-rest-generate", &[]))
             }
             "verify" => {
                 let result = session.layer1_result.unwrap_or("SKIPPED");
                 let line = session.layer1_line();
                 let text =
-                    words.say("task-verify-complete", &[("result", result), ("line", &line)]);
-                (text, words.say("task-rest-verify", &[]))
+                    words.say("taskline-verify-complete", &[("result", result), ("line", &line)]);
+                (text, words.say("taskline-rest-verify", &[]))
             }
             "evaluate" => {
-                let line = words.say("task-evaluate-complete", &[]);
-                (line, words.say("task-rest-evaluate", &[]))
+                let line = words.say("taskline-evaluate-complete", &[]);
+                (line, words.say("taskline-rest-evaluate", &[]))
             }
             "completed" => {
                 let open =
                     ["accepted_as_is", "completed_with_open_issues", "adopted_verdict_accepted"];
                 let open = open.iter().any(|record| session.records.contains(*record));
-                let id = if open { "task-completed-open" } else { "task-completed" };
+                let id = if open { "taskline-completed-open" } else { "taskline-completed" };
                 (words.say(id, &[]), String::new())
             }
             _ => return String::new(),
@@ -154,20 +154,20 @@ impl Task {
     /// The end: how the session stands, where the work is, and the one command that takes it.
     fn report_text(&self) -> String {
         let words = self.words();
-        let mut text = self.status();
+        let mut text = format!("{}\n{}", self.status(), self.evidence());
         let docs = self.docs();
         let session = self.session();
         match &session.landed {
             Some((_, branch, None)) => {
-                let line = words.say("task-take", &[("branch", branch)]);
+                let line = words.say("taskline-take", &[("branch", branch)]);
                 text.push_str(&format!("\n{line}"));
             }
             Some((_, _, Some(command))) => {
-                let line = words.say("task-take-by", &[("command", command)]);
+                let line = words.say("taskline-take-by", &[("command", command)]);
                 text.push_str(&format!("\n{line}"));
             }
             None if session.records.contains("no_commit") || !session.environment.has_git => {
-                let line = words.say("task-given", &[("docs", &docs)]);
+                let line = words.say("taskline-given", &[("docs", &docs)]);
                 text.push_str(&format!("\n{line}"));
             }
             None => {}

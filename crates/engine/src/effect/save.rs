@@ -1,5 +1,6 @@
 //! Saves: a checkpoint commit in the lane, edits undone, a change handed over without a commit.
 
+use std::cell::RefCell;
 use std::path::Path;
 
 use windlass_core::path::{For, NO_LIMIT, Scope};
@@ -8,6 +9,7 @@ use windlass_core::workflow::Save;
 use windlass_repo::{Applied, Oid, Patched, Person};
 
 use super::{Job, patch, subject};
+use crate::clerk::Patching;
 use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
 use crate::shop::{Shop, when};
@@ -52,14 +54,32 @@ pub(super) fn save(
             if let Some(held) = job.held.as_ref().filter(|_| job.again) {
                 shop.store.rewind(&lane, held, at)?;
             }
-            let refuses = |path: &Path| refused(path, &scope);
-            Ok(match shop.store.apply_patch(&lane, patch.as_bytes(), at, &refuses)? {
+            let out = RefCell::new(None);
+            let refuses = |path: &Path| {
+                let why = refused(path, &scope)?;
+                out.replace(Some(path.display().to_string()));
+                Some(why)
+            };
+            let patched = shop.store.apply_patch(&lane, patch.as_bytes(), at, &refuses)?;
+            Ok(match patched {
                 Patched::Applied { subject: made, commit } => {
-                    let mut done = job.done("saved", saved(job, commit.to_string()));
+                    let mut paper = saved(job, commit.to_string());
+                    let before = job.held.as_ref().unwrap_or(base);
+                    let changes = shop.store.changes(before, &commit)?.into_iter();
+                    let files: Vec<String> =
+                        changes.map(|change| change.path.display().to_string()).collect();
+                    let text = shop.clerk.patched(Patching::Applied(&files));
+                    paper.notes.extend(text.map(|text| said(job, text)));
+                    let mut done = job.done("saved", paper);
                     done.report.subject = Some(subject(&made));
                     done
                 }
-                Patched::Rejected { why } => told(job, "refused", why),
+                Patched::Rejected { why } => {
+                    let out = out.take();
+                    let how = out.as_deref().map_or(Patching::Failed, Patching::Refused);
+                    let text = shop.clerk.patched(how).map(|text| format!("{text}\n{why}"));
+                    told(job, "refused", text.unwrap_or(why))
+                }
             })
         }
         Save::Apply => give(shop, job, base),
@@ -93,8 +113,11 @@ fn give(shop: &Shop, job: &Job, base: &Oid) -> Result<Done, Trouble> {
 
 /// A word, and what a person should know about it.
 fn told(job: &Job, word: &str, text: String) -> Done {
-    let name = "save".to_owned();
-    job.done(word, Paper::of(Note::Told { effect: job.id, name, text }))
+    job.done(word, Paper::of(said(job, text)))
+}
+
+fn said(job: &Job, text: String) -> Note {
+    Note::Told { effect: job.id, name: "save".to_owned(), text }
 }
 
 fn saved(job: &Job, commit: String) -> Paper {

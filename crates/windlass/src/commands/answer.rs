@@ -8,7 +8,7 @@ use windlass_words::Words;
 
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::render::Output;
+use crate::render::{Output, clean_lines};
 use crate::request::{Request, who};
 use crate::spoken::spoken;
 use crate::workplace::Workplace;
@@ -49,8 +49,11 @@ pub fn run(args: &AnswerArgs, out: &mut Output) -> Result<Exit, Error> {
         who: who(),
     };
     let words = heard(&place, &run, args.text.as_deref())?;
-    relay::send(place, request)?;
+    let said = relay::send(place, request)?;
     out.line(&words.say("answer-taken", &[("gate", &format!("{run}:{gate}"))]))?;
+    for text in said {
+        out.line(&clean_lines(&text))?;
+    }
     Ok(Exit::Done)
 }
 

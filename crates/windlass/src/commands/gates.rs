@@ -34,6 +34,7 @@ pub struct GatesArgs {
 /// A question that waits, with what it shows besides itself.
 struct Waiting {
     run: String,
+    stage: String,
     gate: OpenGate,
     more: String,
     words: Words,
@@ -60,7 +61,9 @@ pub fn run(args: &GatesArgs, out: &mut Output) -> Result<Exit, Error> {
                 for gate in open {
                     let more = at.shows(&gate, &known.run, &known.books);
                     let gate = if args.json { gate } else { asked(gate, &known.run, words) };
-                    gates.push(Waiting { run: known.id.as_str().to_owned(), gate, more, words });
+                    let run = known.id.as_str().to_owned();
+                    let stage = known.run.workflow().stage(gate.stage).name.clone();
+                    gates.push(Waiting { run, stage, gate, more, words });
                 }
             }
         }
@@ -79,7 +82,7 @@ pub fn run(args: &GatesArgs, out: &mut Output) -> Result<Exit, Error> {
     Ok(Exit::Done)
 }
 
-fn show(Waiting { run, gate, more, words }: &Waiting, out: &mut Output) -> Result<(), Error> {
+fn show(Waiting { run, gate, more, words, .. }: &Waiting, out: &mut Output) -> Result<(), Error> {
     let unit = gate.unit.as_ref().map_or(String::new(), |unit| format!(" · {}", clean(unit)));
     out.line(&format!("{run}:{}{unit}", gate.id.0))?;
     for line in more.lines() {
@@ -102,7 +105,7 @@ fn show(Waiting { run, gate, more, words }: &Waiting, out: &mut Output) -> Resul
     out.line(&format!("  {}", words.say("gates-answer-with", &[("gate", &id)])))
 }
 
-fn gate_json(Waiting { run, gate, more, .. }: &Waiting) -> Value {
+fn gate_json(Waiting { run, stage, gate, more, .. }: &Waiting) -> Value {
     let options: Vec<Value> = gate
         .options
         .iter()
@@ -123,6 +126,7 @@ fn gate_json(Waiting { run, gate, more, .. }: &Waiting) -> Value {
         "gate": gate.id.0,
         "id": format!("{run}:{}", gate.id.0),
         "unit": gate.unit,
+        "stage": stage,
         "question": gate.question,
         "shows": more,
         "concerns": concerns.collect::<Vec<_>>(),

@@ -20,6 +20,7 @@ mod pilot;
 mod runs;
 mod scratch;
 mod surprises;
+mod task;
 mod tutorial;
 mod two_at_once;
 mod without_git;

@@ -16,10 +16,10 @@ const TRIES: usize = 3;
 
 /// A question with a few answers.
 pub struct Choice<'a> {
-    /// The message's id: its options are below it.
-    pub id: &'a str,
-    /// What its options are called.
-    pub options: &'a [&'a str],
+    /// The message that asks.
+    pub question: &'a str,
+    /// What its options are called, and the messages that say what they are and what they are about.
+    pub options: &'a [[&'a str; 3]],
     /// What the messages need.
     pub args: &'a [(&'a str, &'a str)],
     /// What is taken when nothing is said, or nothing that can be taken.
@@ -27,18 +27,22 @@ pub struct Choice<'a> {
 }
 
 impl Choice<'_> {
+    /// What may be answered.
+    pub fn keys(&self) -> String {
+        self.options.iter().map(|[key, ..]| *key).collect::<Vec<_>>().join(", ")
+    }
+
     /// Asks; `other` says what else may be answered, and why something may not.
     pub fn ask(
         &self,
         words: Words,
         other: impl Fn(&str) -> Result<(), String>,
     ) -> Result<String, Error> {
-        let Choice { id, options, args, usual } = self;
+        let Choice { question, options, args, usual } = self;
         let mut out = anstream::stderr();
-        let mut text = format!("\n{}\n", words.say(id, args));
-        for (number, option) in (1..).zip(*options) {
-            let label = words.say(&format!("{id}-{option}"), args);
-            let about = words.say(&format!("{id}-{option}-about"), args);
+        let mut text = format!("\n{}\n", words.say(question, args));
+        for (number, [_, label, about]) in (1..).zip(*options) {
+            let (label, about) = (words.say(label, args), words.say(about, args));
             text.push_str(&format!("  {number}. {label}  {about}\n"));
         }
         // Whether the question can be seen shows when it is answered.
@@ -48,12 +52,12 @@ impl Choice<'_> {
             let _ = out.flush();
             let Some(line) = line()? else { break };
             let chosen = match line.parse::<usize>() {
-                Ok(number) => options.get(number.wrapping_sub(1)).copied(),
-                Err(_) => options.iter().find(|option| **option == line).copied(),
+                Ok(number) => options.get(number.wrapping_sub(1)),
+                Err(_) => options.iter().find(|[option, ..]| *option == line),
             };
             match chosen {
                 _ if line.is_empty() => return Ok((*usual).to_owned()),
-                Some(option) => return Ok(option.to_owned()),
+                Some([option, ..]) => return Ok((*option).to_owned()),
                 None => match other(&line) {
                     Ok(()) => return Ok(line),
                     Err(why) => {

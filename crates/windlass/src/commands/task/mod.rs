@@ -357,12 +357,25 @@ fn another(
     let phase = shows(&*clerk, "phase");
     let fresh = free_slug(&place, &slug)?;
     let args = [("phase", phase.as_str()), ("slug", fresh.as_str())];
-    let (id, options): (_, &[&str]) = match same {
-        true => ("ask-same", &["resume", "new"]),
-        false => ("ask-session", &["resume", "restart", "stop"]),
+    let (question, options): (_, &[[&str; 3]]) = match same {
+        true => (
+            "ask-same",
+            &[
+                ["resume", "ask-same-resume", "ask-same-resume-about"],
+                ["new", "ask-same-new", "ask-same-new-about"],
+            ],
+        ),
+        false => (
+            "ask-session",
+            &[
+                ["resume", "ask-session-resume", "ask-session-resume-about"],
+                ["restart", "ask-session-restart", "ask-session-restart-about"],
+                ["stop", "ask-session-stop", "ask-session-stop-about"],
+            ],
+        ),
     };
-    let choice = Choice { id, options, args: &args, usual: "resume" };
-    let answer = choice.ask(words, |_| Err(options.join(", ")))?;
+    let choice = Choice { question, options, args: &args, usual: "resume" };
+    let answer = choice.ask(words, |_| Err(choice.keys()))?;
     if answer == "resume" {
         return go_on(place, &known, tone);
     }
@@ -575,14 +588,23 @@ fn defaulted(
 }
 
 fn mode(words: Words) -> Result<String, Error> {
-    let options = ["standard", "single", "multi"];
-    let choice = Choice { id: "ask-mode", options: &options, args: &[], usual: "standard" };
-    choice.ask(words, |_| Err(options.join(", ")))
+    let options = [
+        ["standard", "ask-mode-standard", "ask-mode-standard-about"],
+        ["single", "ask-mode-single", "ask-mode-single-about"],
+        ["multi", "ask-mode-multi", "ask-mode-multi-about"],
+    ];
+    let choice = Choice { question: "ask-mode", options: &options, args: &[], usual: "standard" };
+    choice.ask(words, |_| Err(choice.keys()))
 }
 
 fn models(words: Words) -> Result<String, Error> {
-    let options = ["default", "all-opus", "balanced", "economy"];
-    let choice = Choice { id: "ask-models", options: &options, args: &[], usual: "balanced" };
+    let options = [
+        ["default", "ask-models-default", "ask-models-default-about"],
+        ["all-opus", "ask-models-all-opus", "ask-models-all-opus-about"],
+        ["balanced", "ask-models-balanced", "ask-models-balanced-about"],
+        ["economy", "ask-models-economy", "ask-models-economy-about"],
+    ];
+    let choice = Choice { question: "ask-models", options: &options, args: &[], usual: "balanced" };
     choice.ask(words, |other| Preset::parse(other).map(drop))
 }
 

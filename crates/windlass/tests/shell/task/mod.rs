@@ -1,0 +1,11 @@
+//! `windlass task`, as a person does it. What each kind of flow prints is kept beside these files.
+
+mod endings;
+mod evaluate;
+mod flags;
+mod modes;
+mod plan;
+mod recovery;
+mod rig;
+mod steps;
+mod verify;
