@@ -179,6 +179,7 @@ face-exhausted = a budget is spent: raise it in windlass.toml, commit that, then
 face-escalated = it needs a person to go on: what for stands above, and `windlass log --full` tells more
 face-not-all-done = it came to its end, and not everything was done: `windlass log --full` tells why
 face-stuck = nothing can go on: this is a defect of Windlass, please report it
+face-edit = Open { $path } in your editor; when you close it, it is read again
 face-default = (default)
 face-did-you-mean = did you mean `{ $option }`? Say more for an answer in your own words.
 

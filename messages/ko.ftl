@@ -180,6 +180,7 @@ face-exhausted = 예산을 모두 썼습니다: windlass.toml에서 늘려 커�
 face-escalated = 계속하려면 사람이 필요합니다: 이유는 위에 있으며, `windlass log --full`에서 더 볼 수 있습니다
 face-not-all-done = 끝났지만 완료되지 않은 것이 있습니다: 이유는 `windlass log --full`에 있습니다
 face-stuck = 더 진행할 수 없습니다: Windlass의 결함이니 알려 주세요
+face-edit = { $path } 파일을 편집기로 엽니다. 편집기를 닫으면 다시 읽습니다
 face-default = (기본값)
 face-did-you-mean = `{ $option }`을(를) 뜻하셨나요? 직접 답하려면 조금 더 길게 적어 주세요.
 

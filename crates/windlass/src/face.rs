@@ -1,6 +1,7 @@
 //! What a person sees of a run under way, and where they answer its questions.
 
 use std::io::{BufRead as _, Write as _};
+use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -14,6 +15,7 @@ use windlass_engine::message::{Message, Patience};
 use windlass_words::Words;
 
 use crate::asked::asked;
+use crate::editor;
 use crate::render::{Live, Teller, clean, dollars, ended};
 use crate::suggest;
 
@@ -171,7 +173,7 @@ impl Terminal {
         self.live.show(run, self.spoken.words());
     }
 
-    fn ask(&mut self, gate: &OpenGate, more: &str) {
+    fn ask(&mut self, gate: &OpenGate, more: &str, file: Option<PathBuf>) {
         if self.reads {
             // What was typed before a question is put is no answer to it.
             let _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
@@ -188,11 +190,16 @@ impl Terminal {
             let default = if option.default { format!(" {default}") } else { String::new() };
             text.push_str(&format!("  {:<12} {}{default}{about}\n", option.key, option.label));
         }
+        if let Some(path) = &file {
+            let path = path.display().to_string();
+            let opens = self.spoken.words().say("face-edit", &[("path", &path)]);
+            text.push_str(&format!("  {EDIT:<12} {opens}\n"));
+        }
         self.line(&text);
         self.live.hide(true);
         // Put before it is prompted for: whoever still reads for the question before would take an answer that comes at
         // once for one to nothing.
-        self.asked.put(gate, self.spoken.words());
+        self.asked.put(Put { gate: gate.clone(), words: self.spoken.words(), file });
         prompt(gate);
         let Some(answers) = self.answers.clone().filter(|_| !self.reads) else { return };
         self.reads = true;
@@ -208,17 +215,30 @@ fn prompt(gate: &OpenGate) {
 /// The question that is put now, if one is. It may be answered elsewhere at any time.
 #[derive(Default)]
 struct Asked {
-    gate: Mutex<Option<(OpenGate, Words)>>,
+    gate: Mutex<Option<Put>>,
     put: Condvar,
 }
 
+/// A question as it is put.
+#[derive(Clone)]
+struct Put {
+    gate: OpenGate,
+    words: Words,
+    /// What may be changed first.
+    file: Option<PathBuf>,
+}
+
+/// What is typed to have a file opened, and the option that says that it was changed.
+const EDIT: &str = "edit";
+const EDITED: &str = "edited";
+
 impl Asked {
-    fn now(&self) -> MutexGuard<'_, Option<(OpenGate, Words)>> {
+    fn now(&self) -> MutexGuard<'_, Option<Put>> {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn put(&self, gate: &OpenGate, words: Words) {
-        *self.now() = Some((gate.clone(), words));
+    fn put(&self, put: Put) {
+        *self.now() = Some(put);
         self.put.notify_all();
     }
 
@@ -247,8 +267,19 @@ fn listen(asked: &Asked, answers: &Sender<Message>) {
         let line = line.trim();
         // While this waited for a line, the question may have been answered elsewhere and another put. Whatever was typed
         // for the old one went when the new one was put.
-        let Some((gate, words)) = asked.now().clone() else { continue };
+        let Some(Put { gate, words, file }) = asked.now().clone() else { continue };
         let gate = &gate;
+        let line = match (line, &file) {
+            (EDIT, Some(file)) => match editor::open(file) {
+                Ok(()) => EDITED,
+                Err(error) => {
+                    let _ = writeln!(anstream::stderr(), "{error}");
+                    prompt(gate);
+                    continue;
+                }
+            },
+            (line, _) => line,
+        };
         if let Some(near) = mistyped(gate, line) {
             let meant = words.say("face-did-you-mean", &[("option", near)]);
             let _ = writeln!(anstream::stderr(), "{meant}");
@@ -266,7 +297,7 @@ fn listen(asked: &Asked, answers: &Sender<Message>) {
             Err(_) => return,
             Ok(Err(refused)) => {
                 let _ = writeln!(anstream::stderr(), "{refused}");
-                asked.now().iter().for_each(|(gate, _)| prompt(gate));
+                asked.now().iter().for_each(|put| prompt(&put.gate));
             }
         }
     }
@@ -292,16 +323,22 @@ fn mistyped<'g>(gate: &'g OpenGate, line: &str) -> Option<&'g str> {
 
 impl Terminal {
     /// Whether to wait for an answer; `more` is what a question shows besides itself.
-    pub fn waits_with(&mut self, run: &Run, more: &dyn Fn(&OpenGate) -> String) -> Patience {
+    /// `file` is what a person may change before they answer.
+    pub fn waits_with(
+        &mut self,
+        run: &Run,
+        more: &dyn Fn(&OpenGate) -> String,
+        file: &dyn Fn(&OpenGate) -> Option<PathBuf>,
+    ) -> Patience {
         if self.answers.is_none() || self.tone == Tone::Json {
             return Patience::Leave;
         }
         // One question after the other: the next is put when this one is answered.
         if let Some(gate) = run.gates().into_iter().next()
-            && self.asked.now().as_ref().is_none_or(|(own, _)| own.id != gate.id)
+            && self.asked.now().as_ref().is_none_or(|own| own.gate.id != gate.id)
         {
-            let more = more(&gate);
-            self.ask(&asked(gate, run, self.spoken.words()), &more);
+            let (more, file) = (more(&gate), file(&gate));
+            self.ask(&asked(gate, run, self.spoken.words()), &more, file);
         }
         Patience::Wait
     }
@@ -312,7 +349,7 @@ impl Terminal {
             && let Event::Answered { gate, .. } = &recorded.event
         {
             let mut asked = self.asked.now();
-            if asked.as_ref().is_some_and(|(own, _)| own.id == *gate) {
+            if asked.as_ref().is_some_and(|own| own.gate.id == *gate) {
                 *asked = None;
             }
         }

@@ -8,6 +8,7 @@ mod cli;
 mod commands;
 mod config;
 mod document;
+mod editor;
 mod error;
 mod exit;
 mod face;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
@@ -11,7 +12,7 @@ use windlass_core::run::{
 };
 use windlass_core::value::Value;
 use windlass_core::workflow::{RunOutcome, Workflow};
-use windlass_engine::clerk::Clerk;
+use windlass_engine::clerk::{Clerk, Situation};
 use windlass_engine::clock::wall_ms;
 use windlass_engine::entry::{Entry, Note};
 use windlass_engine::hands::Workers;
@@ -20,6 +21,7 @@ use windlass_engine::{Engine, Left};
 use windlass_journal::{Journal, RunId, Server};
 use windlass_repo::Oid;
 
+use crate::editor;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::{Terminal, Tone};
@@ -176,7 +178,7 @@ fn drive(
     if held.left_behind > 0 {
         face.left_behind(held.left_behind);
     }
-    let mut face = Watched { face, clerk, journal: &held.journal };
+    let mut face = Watched { top: held.repository.top(), face, clerk, journal: &held.journal };
     let left = engine.drive(inbox, &mut hands, &mut face);
     drop(server);
     if left.is_err() {
@@ -198,6 +200,7 @@ fn drive(
 
 /// A terminal, and the clerk, who looks on as well.
 struct Watched<'j> {
+    top: &'j Path,
     face: Terminal,
     clerk: Arc<dyn Clerk>,
     journal: &'j Journal,
@@ -218,7 +221,14 @@ impl Face for Watched<'_> {
     }
 
     fn waits(&mut self, run: &Run, shows: &dyn Fn(&OpenGate) -> String) -> Patience {
-        self.face.waits_with(run, shows)
+        let file = |gate: &OpenGate| {
+            let stage = run.workflow().stage(gate.stage);
+            let may = gate.options.iter().any(|option| option.key == "edited");
+            let at = Situation { stage: stage.name.clone(), ..Situation::default() };
+            let path = stage.sees.iter().find_map(|name| self.clerk.path(name, &at));
+            path.filter(|_| may && editor::named().is_some()).map(|path| self.top.join(path))
+        };
+        self.face.waits_with(run, shows, &file)
     }
 }
 

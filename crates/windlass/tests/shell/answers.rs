@@ -107,9 +107,14 @@ pub struct Sitting {
 
 impl Sitting {
     pub fn at(scratch: &Scratch) -> Self {
+        Sitting::with(&mut scratch.start())
+    }
+
+    /// At a command of the person's own.
+    pub fn with(command: &mut std::process::Command) -> Self {
         let terminal = nix::pty::openpty(None, None).unwrap();
         let slave = || std::process::Stdio::from(terminal.slave.try_clone().unwrap());
-        let run = scratch.start().stdin(slave()).stderr(slave()).spawn().unwrap();
+        let run = command.stdin(slave()).stderr(slave()).spawn().unwrap();
         drop(terminal.slave);
         let master = fs::File::from(terminal.master);
         Sitting { run, master, bytes: Vec::new(), seen: String::new() }

@@ -21,6 +21,7 @@ use windlass_words::{Lang, Words, detect};
 
 use self::ask::Choice;
 use super::workflow::{CatalogueArgs, Target};
+use crate::config::Config;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::Tone;
@@ -537,7 +538,9 @@ fn start(
     let models = match (&asked.models, goes_on.and_then(|open| open.preset.clone())) {
         (Some(models), _) => models.clone(),
         (None, Some(preset)) => preset,
-        (None, None) if asks => models(words)?,
+        (None, None) if asks && !has_preset(&place) => models(words)?,
+        // What the project has settled is not asked about again.
+        (None, None) if has_preset(&place) => "default".to_owned(),
         (None, None) => defaulted(words, ("models", "balanced", "--model-config"), out)?,
     };
     let slug = match goes_on {
@@ -574,6 +577,13 @@ fn start(
     let lands = if held.has_git { Lands::OnItsOwn(branch) } else { Lands::Here };
     let order = Order { flow: flow()?, inputs, about: Some(slug), lands, entry };
     under_way::begin(&held, order, tone)
+}
+
+/// Whether the project's configuration says which models are wanted. What is wrong with it is said when it is read.
+fn has_preset(place: &Workplace) -> bool {
+    let text = std::fs::read_to_string(place.repository.top().join(crate::config::FILE));
+    let config = text.ok().and_then(|text| Config::parse(&text).ok());
+    config.is_some_and(|config| config.crew.preset.is_some())
 }
 
 /// What is taken where nobody can be asked, said aloud.

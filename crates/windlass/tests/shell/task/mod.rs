@@ -8,4 +8,5 @@ mod plan;
 mod recovery;
 mod rig;
 mod steps;
+mod terminal;
 mod verify;
