@@ -94,6 +94,15 @@ taskline-docs-path = [harness] ⚠ 복구한 docs_path가 검증에 실패했습
 taskline-other-skill = 이 디렉터리에서 /{ $skill } 스킬 세션이 진행 중입니다.
 taskline-corrupt = { $path }: { $flaw }; { $aside }(으)로 보관했습니다
 taskline-v1 = [harness] 이전 세션(v1)을 찾았습니다.
+taskline-label-gen-ready = 구현 — 준비됨
+taskline-label-eval-ready = 평가 — 준비됨
+taskline-v1-elsewhere = 이 세션은 새 형식으로 바꾸지 않습니다. `windlass task`를 실행하면 시작한 방식 그대로 이어서 합니다.
+taskline-v1-evaluate = [harness] 단계: 평가 (레이어 3)
+    평가 에이전트를 실행합니다...
+taskline-v1-start = 새로 시작하기: windlass task "…"
+taskline-v1-committed = 이 세션이 바꾼 내용은 { $branch } 브랜치에, 그런 브랜치가 없으면 현재 체크아웃에 커밋된 것만 인정됩니다. 작업 트리에 커밋하지 않은 변경은 보지 않으니, 이어서 하기 전에 커밋하세요.
+taskline-v1-steps = 버전 표시가 없는 세션에는 따로 실행하는 단계가 없습니다. 멈춘 곳부터 끝까지 이어서 진행합니다.
+taskline-open-unproved = 프로젝트의 검사 명령이 실패한 상태에서 계속 진행했습니다
 taskline-evidence = 근거:
 taskline-read-only = 모델이 읽고 확인함({ $came }): { $line }
 taskline-all-skipped = 통과한 검사가 없습니다: 결과에는 '건너뜀'으로 표시됩니다

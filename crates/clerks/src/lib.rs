@@ -34,7 +34,7 @@ use windlass_words::Lang;
 pub use spoken::Spoken;
 
 /// All of them.
-const OFFICES: &[Office] = &[autopilot::OFFICE, task::OFFICE];
+const OFFICES: &[Office] = &[autopilot::OFFICE, task::OFFICE, task::FIRST];
 
 /// A kind of clerk.
 #[derive(Clone, Copy, Debug)]
@@ -110,11 +110,15 @@ mod tests {
     fn no_two_readers_have_one_name() {
         // A reader for any workflow would be asked first, and the clerk's own never.
         let any = READERS.iter().map(|(name, _)| *name);
-        let own = OFFICES.iter().flat_map(|office| office.reads).copied();
-        let mut names: Vec<&str> = any.chain(own).collect();
-        names.sort_unstable();
-        let twice: Vec<_> = names.windows(2).filter(|pair| pair[0] == pair[1]).collect();
-        assert_eq!(twice, [[""; 2]; 0]);
-        assert!(names.contains(&"tasks") && names.contains(&"spec"));
+        for office in OFFICES {
+            let mut names: Vec<&str> = any.clone().chain(office.reads.iter().copied()).collect();
+            names.sort_unstable();
+            let twice: Vec<_> = names.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+            assert_eq!(twice, [[""; 2]; 0], "{}", office.known_by);
+            assert!(names.contains(&"tasks") && names.contains(&office.known_by));
+            // By what it is known, nobody else may read.
+            let others = OFFICES.iter().filter(|other| other.reads.contains(&office.known_by));
+            assert_eq!(others.count(), 1, "{}", office.known_by);
+        }
     }
 }

@@ -61,6 +61,19 @@ impl Projection {
         Ok(aside)
     }
 
+    /// Takes a file over that somebody else wrote, if it is still as it was found: from now on it is ours to write. What
+    /// was found is the caller's to keep.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, or not be remembered.
+    pub fn adopt(&mut self, path: &str, found: &str) -> Result<(), Trouble> {
+        if self.there.contains_key(path) || self.files.text(path)?.as_deref() != Some(found) {
+            return Ok(());
+        }
+        self.remember(path, found)
+    }
+
     /// Writes a file that a person may change: theirs stays as it is.
     ///
     /// # Errors
@@ -162,6 +175,13 @@ mod tests {
         files.write("a/plan.md", "theirs").unwrap();
         again().offer("a/plan.md", "ours again").unwrap();
         assert_eq!(files.text("a/plan.md").unwrap().unwrap(), "theirs");
+        files.write("a/v1.json", "found").unwrap();
+        again().adopt("a/v1.json", "found").unwrap();
+        assert_eq!(again().put("a/v1.json", "gone on with").unwrap(), None);
+        files.write("a/v1.json", "edited").unwrap();
+        again().adopt("a/v1.json", "found").unwrap();
+        let aside = again().put("a/v1.json", "gone on with").unwrap();
+        assert_eq!(aside.as_deref(), Some("a/v1.json.aside-1"), "what was changed since is kept");
         files.write("a/state.json", "edited again").unwrap();
         let aside = again().put("a/state.json", "three").unwrap();
         assert_eq!(aside.as_deref(), Some("a/state.json.aside-2"));

@@ -1,8 +1,12 @@
 //! `.harness/state.json`: a session of the seed's task workflow, ours or another's; and what is read out of its papers
 //! (docs/formats.md).
 
+mod first;
+
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
+
+pub use first::{First, Progress};
 
 /// The version that is written.
 pub const VERSION: &str = "2.0";
@@ -38,6 +42,14 @@ pub const PHASES: [&str; 13] = [
     "evaluate_done",
     "completed",
 ];
+
+/// The phases of the first version that have other names.
+pub const FIRST_PHASES: [&str; 2] = ["gen_ready", "eval_ready"];
+
+/// Whether this is a phase of either version.
+pub fn is_phase(name: &str) -> bool {
+    PHASES.contains(&name) || FIRST_PHASES.contains(&name)
+}
 
 /// How far a phase is, if it is one.
 pub fn rank(phase: &str) -> Option<usize> {
@@ -197,8 +209,8 @@ pub enum Left {
         /// Which.
         skill: String,
     },
-    /// One of the first version.
-    First(Map<String, Json>),
+    /// One of the first version: it has none on it.
+    First(Box<First>),
     /// One that is over.
     Completed,
     /// One that can be gone on with.
@@ -258,7 +270,7 @@ pub fn read(text: &str) -> Result<Left, String> {
         return Ok(Left::Other { skill: skill.to_owned() });
     }
     match state.get("version") {
-        None => return Ok(Left::First(state)),
+        None => return First::of(state),
         Some(Json::String(version)) if version == VERSION => {}
         Some(other) => return Err(format!("its version is {other}, and not \"{VERSION}\"")),
     }
@@ -269,8 +281,13 @@ pub fn read(text: &str) -> Result<Left, String> {
     if rank(&phase).is_none() {
         return Err(format!("there is no phase `{phase}`"));
     }
-    let task = text_of(&state, "task").ok_or("it names no task")?;
-    let slug = text_of(&state, "slug").unwrap_or_else(|| slug(&task));
+    Ok(Left::Open(Box::new(Open { phase, ..open(&state)? })))
+}
+
+/// What sessions of both versions say, but for the phase; what is missing has its default.
+fn open(state: &Map<String, Json>) -> Result<Open, String> {
+    let task = text_of(state, "task").ok_or("it names no task")?;
+    let slug = text_of(state, "slug").unwrap_or_else(|| slug(&task));
     let inner = |of: &str| state.get(of).and_then(Json::as_object).cloned().unwrap_or_default();
     let (verify, models, fix) = (inner("verify"), inner("model_config"), inner("autofix"));
     let number =
@@ -279,26 +296,26 @@ pub fn read(text: &str) -> Result<Left, String> {
     if !["none", "proposed", "applied", "rejected", "stopped"].contains(&autofix.as_str()) {
         return Err(format!("a proposal cannot be `{autofix}`"));
     }
-    Ok(Left::Open(Box::new(Open {
-        docs_path: text_of(&state, "docs_path").unwrap_or_else(|| docs_path(OUTPUT_BASE, &slug)),
-        mode: text_of(&state, "mode"),
-        run_style: text_of(&state, "run_style"),
+    Ok(Open {
+        docs_path: text_of(state, "docs_path").unwrap_or_else(|| docs_path(OUTPUT_BASE, &slug)),
+        mode: text_of(state, "mode"),
+        run_style: text_of(state, "run_style"),
         preset: text_of(&models, "preset"),
-        round: number(&state, "round").max(1),
-        max_files: Some(number(&state, "max_files")).filter(|it| *it > 0).unwrap_or(20),
-        scope: text_of(&state, "scope").unwrap_or_else(|| "(no limit)".to_owned()),
-        branch: text_of(&state, "branch"),
+        round: number(state, "round").max(1),
+        max_files: Some(number(state, "max_files")).filter(|it| *it > 0).unwrap_or(20),
+        scope: text_of(state, "scope").unwrap_or_else(|| "(no limit)".to_owned()),
+        branch: text_of(state, "branch"),
         layer1_retries: number(&verify, "layer1_retries").min(3),
         layer2_retries: number(&verify, "layer2_retries").min(2),
         layer2_result: text_of(&verify, "layer2_result"),
         autofix_attempted: verify.get("autofix_attempted") == Some(&Json::Bool(true)),
-        conventions: text_of(&state, "conventions"),
+        conventions: text_of(state, "conventions"),
         verifier: text_of(&models, "verifier").unwrap_or_else(|| "haiku".to_owned()),
         autofix,
         task,
         slug,
-        phase,
-    })))
+        phase: String::new(),
+    })
 }
 
 fn text_of(of: &Map<String, Json>, name: &str) -> Option<String> {

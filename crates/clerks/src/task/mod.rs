@@ -35,8 +35,25 @@ pub(crate) const OFFICE: Office = Office {
     reads: &read::READS,
     shows: &show::SHOWS,
     files: &FILES,
-    open: |at| Arc::new(Task::new(at)),
+    open: |at| Arc::new(Task::new(at, Version::Second)),
 };
+
+/// Runs that read a session without a version are task's as well; what they keep has the form that it was found in.
+pub(crate) const FIRST: Office = Office {
+    known_by: "task-v1-session",
+    reads: &read::FIRST_READS,
+    open: |at| Arc::new(Task::new(at, Version::First)),
+    ..OFFICE
+};
+
+/// Whose form a session has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
+    /// No version on it.
+    First,
+    /// 2.0.
+    Second,
+}
 
 /// Automatic retries after layer 1.
 const LAYER1_RETRIES: u64 = 3;
@@ -71,6 +88,7 @@ const PERSONAS: [&str; 3] = ["architect", "senior_developer", "qa_specialist"];
 
 /// The clerk of a run of task.
 struct Task {
+    version: Version,
     files: Files,
     inputs: Inputs,
     /// What is known of the project, where the run is driven.
@@ -120,15 +138,20 @@ impl Inputs {
             said if said.is_empty() || said == "derived" => format::slug(&task),
             said => said,
         };
+        let or = |name: &str, usual: &str| match text(name) {
+            said if said.is_empty() => usual.to_owned(),
+            said => said,
+        };
         Inputs {
             slug,
             task,
             mode: text("mode"),
             models: text("models"),
             triple: text("triple"),
-            style: text("style"),
+            // Sessions without a version have neither.
+            style: or("style", "auto"),
             verifier: text("verifier_model"),
-            output_dir: text("output_dir"),
+            output_dir: or("output_dir", format::OUTPUT_BASE),
             scope: text("scope"),
             max_files: match value("max_files") {
                 Some(Value::Number(number)) => u64::try_from(number).unwrap_or(0),
@@ -141,11 +164,12 @@ impl Inputs {
 }
 
 impl Task {
-    fn new(Place { top, state, run, project, lang, .. }: &Place<'_>) -> Self {
+    fn new(Place { top, state, run, project, lang, .. }: &Place<'_>, version: Version) -> Self {
         let files = Files::of(*top);
         let inputs = Inputs::of(run);
         let stages = run.workflow().stages.iter();
         Task {
+            version,
             session: Mutex::new(Session::new(Spoken::at_first(run, *lang))),
             projection: Mutex::new(Projection::into(files.clone(), state.join("projected.json"))),
             sees: stages.map(|stage| (stage.name.clone(), stage.sees.clone())).collect(),
@@ -227,8 +251,15 @@ impl Task {
             return;
         }
         let docs = self.docs();
+        let found = self.session().first.as_ref().map(|(_, found)| found.clone());
         let mut projection = lock(&self.projection);
         for (path, text) in self.projections() {
+            if path == format::STATE
+                && let Some(found) = &found
+                && let Err(trouble) = projection.adopt(&path, found)
+            {
+                self.warns(trouble.to_string());
+            }
             // What a person may change stands as they have it.
             let theirs = path == CONVENTIONS || path == format!("{docs}spec.md");
             let put = if theirs {
@@ -272,8 +303,7 @@ impl Task {
             }
         }
         drop(session);
-        let state = serde_json::to_string_pretty(&self.state()).unwrap_or_default();
-        files.insert(format::STATE.to_owned(), state + "\n");
+        files.extend(self.state_text().map(|state| (format::STATE.to_owned(), state)));
         files
     }
 }

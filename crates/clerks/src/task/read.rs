@@ -24,6 +24,9 @@ pub const READS: [&str; 9] = [
     "qa-report",
 ];
 
+/// What a session without a version can read.
+pub const FIRST_READS: [&str; 4] = ["environment", "task-v1-session", "session-paths", "task-spec"];
+
 /// A title is no longer than this.
 const TITLE_MAX: usize = 72;
 
@@ -32,6 +35,7 @@ impl Task {
         let reading = match name {
             "environment" => Ok(self.environment()),
             "task-session" => self.earlier(),
+            "task-v1-session" => self.first(),
             "session-paths" => Ok(self.recovered_paths()),
             "task-argument" => Ok(self.argument()),
             "conventions" => self.conventions(),
@@ -86,8 +90,37 @@ impl Task {
         }
     }
 
-    /// A session of 2.0 that another program left, with the papers that go with it.
-    fn adopted(&self, open: &Open, text: String) -> Result<Reading, SourceError> {
+    /// A session without a version: it is gone on with as what it is. All else is none.
+    fn first(&self) -> Result<Reading, SourceError> {
+        let Some(text) = self.files.text(format::STATE)? else { return Ok(came("none")) };
+        if lock(&self.projection).is_ours(format::STATE, &text) {
+            return Ok(came("none"));
+        }
+        let first = match format::read(&text) {
+            Ok(Left::First(first)) => first,
+            Ok(_) => return Ok(came("none")),
+            Err(flaw) => {
+                let remarks = vec![format!("{}: {flaw}", format::STATE)];
+                return Ok(Reading { remarks, ..came("none") });
+            }
+        };
+        let open = &first.open;
+        let mut reading = self.left_behind(open, text)?;
+        reading.facts = [
+            ("phase".to_owned(), Value::text(&open.phase)),
+            ("round".to_owned(), number(open.round)),
+            ("has_verify".to_owned(), Value::Flag(first.has_verify)),
+        ]
+        .into();
+        let facts = [("phase".to_owned(), Value::text(&open.phase))].into();
+        let (id, title) = (open.slug.as_str().into(), title(&open.task).into());
+        let item = Item { id, title, facts, ..Item::default() };
+        reading.lists.insert("tasks".to_owned(), vec![item]);
+        Ok(reading)
+    }
+
+    /// A session that another program left: its state, and the papers that go with it.
+    fn left_behind(&self, open: &Open, text: String) -> Result<Reading, SourceError> {
         let mut reading = came("found");
         let docs = open.docs_path.trim_end_matches('/');
         let papers = ["spec.md", "changes.md", "verify_report.md", "qa_report.md"];
@@ -101,8 +134,15 @@ impl Task {
                 reading.papers.insert(path, text.into_bytes());
             }
         }
+        reading.papers.insert(ADOPTED.to_owned(), text.into_bytes());
+        Ok(reading)
+    }
+
+    /// A session of 2.0 that another program left.
+    fn adopted(&self, open: &Open, text: String) -> Result<Reading, SourceError> {
+        let mut reading = self.left_behind(open, text)?;
+        let docs = open.docs_path.trim_end_matches('/');
         let has_spec = reading.papers.contains_key(&format!("{docs}/spec.md"));
-        let number = |number: u64| Value::Number(i64::try_from(number).unwrap_or(i64::MAX));
         reading.facts = [
             ("phase", Value::text(&open.phase)),
             ("round", number(open.round)),
@@ -115,7 +155,6 @@ impl Task {
         .into();
         let item = self.item(&open.task, &open.slug, &open.phase, &open.autofix, has_spec);
         reading.lists.insert("tasks".to_owned(), vec![item]);
-        reading.papers.insert(ADOPTED.to_owned(), text.into_bytes());
         Ok(reading)
     }
 
@@ -250,12 +289,14 @@ impl Task {
 fn title(task: &str) -> String {
     let line = task.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("task");
     let line = line.trim_start_matches(['#', ' ']);
-    match line.char_indices().nth(TITLE_MAX - 1) {
-        Some((cut, _)) if line.chars().count() > TITLE_MAX => {
-            format!("{}…", line[..cut].trim_end())
-        }
+    match (line.char_indices().nth(TITLE_MAX), line.char_indices().nth(TITLE_MAX - 1)) {
+        (Some(_), Some((cut, _))) => format!("{}…", line[..cut].trim_end()),
         _ => line.to_owned(),
     }
+}
+
+fn number(number: u64) -> Value {
+    Value::Number(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
 fn came(verdict: &str) -> Reading {

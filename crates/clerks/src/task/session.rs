@@ -8,7 +8,7 @@ use windlass_core::run::{EffectId, Ended, Event, FrameId, Moved, PanelPhase, Run
 use windlass_core::workflow::{Kind, RunOutcome};
 use windlass_engine::clerk::Blobs;
 use windlass_engine::entry::{Answered, Check, Entry, Note};
-use windlass_sources::task::{self as format, Left, Open};
+use windlass_sources::task::{self as format, First, Left, Open};
 use windlass_words::Lang;
 
 use super::stage;
@@ -44,6 +44,8 @@ pub struct Session {
     pub environment: Environment,
     /// The session that somebody else left, if one was found.
     pub found: Option<Box<Open>>,
+    /// The same, if it has no version, and the file as it was found.
+    pub first: Option<(Box<First>, String)>,
     /// It goes on with that one.
     pub adopts: bool,
     /// Papers by path.
@@ -163,6 +165,19 @@ impl Session {
         self.found.as_deref().filter(|_| self.adopts)
     }
 
+    /// The session that there is: the one that is gone on with, or that was found and not decided about yet.
+    pub fn there(&self) -> Option<&Open> {
+        self.found.as_deref().filter(|_| self.adopts || !self.begun)
+    }
+
+    /// Its phase and its round: as they were found, while nobody has decided about it.
+    pub fn standing(&self) -> (&str, u64) {
+        match self.found.as_deref().filter(|_| !self.begun) {
+            Some(found) => (&found.phase, found.round),
+            None => (&self.phase, self.round),
+        }
+    }
+
     fn says(&mut self, id: &'static str, args: &[(&'static str, &str)]) {
         let args = args.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         self.news.push(News { id, args });
@@ -216,8 +231,13 @@ impl Session {
             }
             ADOPTED => {
                 let text = String::from_utf8_lossy(&bytes);
-                if let Ok(Left::Open(open)) = format::read(&text) {
-                    self.found = Some(open);
+                match format::read(&text) {
+                    Ok(Left::Open(open)) => self.found = Some(open),
+                    Ok(Left::First(first)) => {
+                        self.found = Some(Box::new(first.open.clone()));
+                        self.first = Some((first, text.into_owned()));
+                    }
+                    _ => {}
                 }
             }
             _ => {}
@@ -238,7 +258,14 @@ impl Session {
             return;
         }
         match (asked.stage.as_str(), asked.panel) {
-            (stage::PLAN_SINGLE | stage::REVISE_SPEC | stage::IMPLEMENT_SINGLE, _)
+            (
+                stage::PLAN_SINGLE
+                | stage::REVISE_SPEC
+                | stage::IMPLEMENT_SINGLE
+                | stage::PLANNING
+                | stage::GENERATING,
+                _,
+            )
             | (stage::PLAN_STANDARD | stage::PLAN_MULTI, Some((PanelPhase::Synthesise, _))) => {
                 self.says("taskline-done", &[("line", &line)]);
             }
@@ -338,12 +365,17 @@ impl Session {
     }
 
     fn entered(&mut self, name: &str, shown_as: Option<&str>) {
-        if let Some(phase) = shown_as.or_else(|| format::rank(name).map(|_| name)) {
+        let before = self.phase.clone();
+        if let Some(phase) = shown_as.or_else(|| format::is_phase(name).then_some(name)) {
             phase.clone_into(&mut self.phase);
         }
         match name {
-            stage::PLAN_READY => self.says("taskline-phase-plan", &[]),
+            stage::PLAN_READY | stage::PLANNING => self.says("taskline-phase-plan", &[]),
             stage::GENERATE_READY => self.says("taskline-phase-generate", &[]),
+            // A retry is told as one, and so is what went too far.
+            stage::GENERATING if self.layer1 == 0 && !self.generated(&before) => {
+                self.says("taskline-phase-generate", &[]);
+            }
             stage::VERIFY_READY => {
                 self.layer1_result = None;
                 self.checks.retain(|check| check.name == LIMITS);
@@ -378,7 +410,10 @@ impl Session {
         let at = self.stages.get(&moved.frame).cloned().unwrap_or_default();
         match counted {
             // A session that is gone on with has used some up already, and nobody is retried for that.
-            Some((name, attempt)) if name == "layer1" && at == "layer1_failed" => {
+            Some((name, attempt))
+                if name == "layer1"
+                    && [stage::LAYER1_FAILED, stage::VERIFY_REPORT].contains(&at.as_str()) =>
+            {
                 let line = self.failure();
                 self.says("taskline-retry-layer1", &[("attempt", &attempt), ("line", &line)]);
             }
@@ -442,6 +477,11 @@ impl Session {
         self.conventions = found.conventions;
         self.autofix_attempted = found.autofix_attempted;
         self.autofix = (found.autofix != "none").then_some((found.autofix, self.now_ms));
+    }
+
+    /// Whether somebody was at work on the code in the same phase already.
+    fn generated(&self, before: &str) -> bool {
+        before == self.phase && self.lines.contains_key(stage::GENERATING)
     }
 
     /// What failed at layer 1, in a line.

@@ -3,10 +3,10 @@
 use windlass_core::path::For;
 use windlass_engine::clerk::Situation;
 use windlass_engine::entry::Check;
-use windlass_sources::task::{self as format};
+use windlass_sources::task::{self as format, Open};
 
 use super::session::LIMITS;
-use super::{LAYER1_RETRIES, LAYER2_RETRIES, ROUNDS, Task, stage};
+use super::{LAYER1_RETRIES, LAYER2_RETRIES, ROUNDS, Task, Version, stage};
 
 /// What it can show.
 pub(super) const SHOWS: [&str; 18] = [
@@ -31,7 +31,7 @@ pub(super) const SHOWS: [&str; 18] = [
 ];
 
 /// What people call each phase.
-const LABELS: [(&str, &str); 13] = [
+const LABELS: [(&str, &str); 15] = [
     ("plan_ready", "taskline-label-plan-ready"),
     ("planning", "taskline-label-planning"),
     ("plan_done", "taskline-label-plan-done"),
@@ -45,6 +45,8 @@ const LABELS: [(&str, &str); 13] = [
     ("evaluating", "taskline-label-evaluating"),
     ("evaluate_done", "taskline-label-evaluate-done"),
     ("completed", "taskline-label-completed"),
+    ("gen_ready", "taskline-label-gen-ready"),
+    ("eval_ready", "taskline-label-eval-ready"),
 ];
 
 /// So much of a paper is shown.
@@ -58,7 +60,13 @@ impl Task {
         match name {
             "question" => self.question(at),
             "status" => Some(self.status()),
-            "phase" => Some(self.session().phase.clone()),
+            "phase" => Some(self.session().standing().0.to_owned()),
+            "restarted" => {
+                let session = self.session();
+                let again =
+                    ["restarted", "docs_path_refused"].map(|it| session.records.contains(it));
+                again.contains(&true).then(|| "yes".to_owned())
+            }
             "next" => self.next_step(),
             "answers" => {
                 let session = self.session();
@@ -91,11 +99,13 @@ impl Task {
         let (words, slug) = (self.words(), self.slug());
         let session = self.session();
         let inputs = &self.inputs;
-        let task = session.adopted().map_or(&inputs.task, |open| &open.task);
+        let there = session.there();
+        let task = there.map_or(&inputs.task, |open| &open.task);
         let task = windlass_agents::one_line(task);
-        let phase = self.label(&session.phase, words);
-        let round = format!("{} / {ROUNDS}", session.round);
-        let branch = format!("harness/{slug}");
+        let (phase, round) = session.standing();
+        let phase = self.label(phase, words);
+        let round = format!("{round} / {ROUNDS}");
+        let branch = there.map_or(format!("harness/{slug}"), branch_of);
         let mut rows = vec![
             ("taskline-row-task", task.as_str()),
             ("taskline-row-mode", &inputs.mode),
@@ -104,6 +114,8 @@ impl Task {
             ("taskline-row-phase", &phase),
             ("taskline-row-round", &round),
         ];
+        // Of these, sessions without a version know nothing.
+        rows.retain(|(_, value)| !value.is_empty());
         if session.environment.has_git {
             rows.push(("taskline-row-branch", &branch));
         }
@@ -113,7 +125,9 @@ impl Task {
 
     /// What to do next, for somebody who only asks.
     fn next_step(&self) -> Option<String> {
-        let id = match self.session().phase.as_str() {
+        let id = match self.session().standing().0 {
+            // Sessions without a version have no steps of their own.
+            _ if self.version == Version::First => "taskline-next-resume",
             "plan_done" => "taskline-next-generate",
             "generate_done" => "taskline-next-verify",
             "verify_done" => "taskline-next-evaluate",
@@ -152,7 +166,8 @@ impl Task {
                 let items = self.failing_items(at);
                 Some(words.say("taskline-spent-layer2", &[("most", &most), ("items", &items)]))
             }
-            stage::QA_LAYER3 | stage::ROUNDS_SPENT => Some(self.failing_items(at)),
+            stage::SESSION_GATE => self.what_counts(),
+            stage::QA_LAYER3 | stage::QA_GATE | stage::ROUNDS_SPENT => Some(self.failing_items(at)),
             stage::LIMITS_GATE => {
                 let session = self.session();
                 let check = session.checks.iter().find(|check| check.name == LIMITS)?;
@@ -162,6 +177,16 @@ impl Task {
             stage::COMMIT_GATE => Some(self.evidence()),
             _ => None,
         }
+    }
+
+    /// Whoever goes on with work that somebody else has done should know where it is looked for.
+    fn what_counts(&self) -> Option<String> {
+        let words = self.words();
+        let session = self.session();
+        let made = !["plan_ready", "gen_ready"].contains(&session.standing().0);
+        let branch = branch_of(session.there()?);
+        (self.version == Version::First && made && session.environment.has_git)
+            .then(|| words.say("taskline-v1-committed", &[("branch", &branch)]))
     }
 
     /// What is known of a proposed patch.
@@ -238,6 +263,7 @@ impl Task {
             ("accepted_as_is", "taskline-open-accepted"),
             ("completed_with_open_issues", "taskline-open-rounds"),
             ("limits_lifted", "taskline-open-limits"),
+            ("continued_unproved", "taskline-open-unproved"),
         ] {
             if session.records.contains(record) {
                 text.push_str(&format!("\n  {}", words.say(id, &[])));
@@ -245,6 +271,11 @@ impl Task {
         }
         text
     }
+}
+
+/// Where a session that was found works.
+fn branch_of(open: &Open) -> String {
+    open.branch.clone().unwrap_or_else(|| format!("harness/{}", open.slug))
 }
 
 /// A block of rows below a heading, each with its name, as the seed prints them.
@@ -274,6 +305,7 @@ mod tests {
     #[test]
     fn every_phase_has_a_label() {
         let known: Vec<&str> = LABELS.iter().map(|(phase, _)| *phase).collect();
-        assert_eq!(known, format::PHASES);
+        let all: Vec<&str> = format::PHASES.into_iter().chain(format::FIRST_PHASES).collect();
+        assert_eq!(known, all);
     }
 }

@@ -1,10 +1,13 @@
-//! `state.json` 2.0, written from the journal.
+//! `state.json`, written from the journal: 2.0, or, of a session without a version, the file that was found with how far
+//! it has come by now.
 
 use windlass_engine::date::instant;
-use windlass_sources::task::{self as format, Autofix, CliFlags, ModelConfig, State, Verify};
+use windlass_sources::task::{
+    self as format, Autofix, CliFlags, ModelConfig, Progress, State, Verify,
+};
 
 use super::session::Session;
-use super::{COMMANDS, LAYER1_RETRIES, ROUNDS, Task};
+use super::{COMMANDS, LAYER1_RETRIES, ROUNDS, Task, Version};
 
 /// What each preset gives executor, advisor and evaluator.
 const PRESETS: [(&str, [&str; 3]); 3] = [
@@ -14,6 +17,21 @@ const PRESETS: [(&str, [&str; 3]); 3] = [
 ];
 
 impl Task {
+    /// The file as it should be. A session of the first version is never migrated: what was not found is not written.
+    pub(super) fn state_text(&self) -> Option<String> {
+        if self.version == Version::Second {
+            return serde_json::to_string_pretty(&self.state()).ok().map(|state| state + "\n");
+        }
+        let session = self.session();
+        let (first, _) = session.first.as_ref()?;
+        Some(first.with(&Progress {
+            phase: &session.phase,
+            round: session.round,
+            layer1_result: session.layer1_result,
+            layer1_retries: session.layer1,
+        }))
+    }
+
     /// The seed's state: of a session that is not set up yet, as much as is known.
     pub(super) fn state(&self) -> State {
         let (slug, docs_path) = (self.slug(), self.docs());

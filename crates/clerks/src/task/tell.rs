@@ -7,7 +7,7 @@ use windlass_engine::message::Trouble;
 
 use super::session::Session;
 use super::show::block;
-use super::{COMMANDS, Task};
+use super::{COMMANDS, Task, Version};
 
 /// So much of what a command printed is in the report, from its end.
 const PRINTED_BYTES: usize = 16 * 1024;
@@ -19,7 +19,8 @@ impl Task {
             "phase-banner" => self.banner(at),
             "phase-result" => self.result(at),
             "verify-report" => return Ok(self.verify_report(at)),
-            "v1-session" => self.words().say("taskline-v1", &[]),
+            "v1-session" => self.first_session(),
+            "start-task" => self.words().say("taskline-v1-start", &[]),
             "clear-session" => return self.clear_earlier(),
             "clean-session" => self.clean_session()?,
             "clean-artifacts" => self.clean_artifacts()?,
@@ -76,8 +77,19 @@ impl Task {
         let words = self.words();
         match phase(at) {
             "verify" => words.say("taskline-phase-verify", &[]),
+            "evaluate" if self.version == Version::First => words.say("taskline-v1-evaluate", &[]),
             "evaluate" => words.say("taskline-phase-evaluate", &[]),
             _ => String::new(),
+        }
+    }
+
+    /// How a session without a version stands; who is to go on with it, where somebody else has found it.
+    fn first_session(&self) -> String {
+        let words = self.words();
+        let found = words.say("task-v1", &[]);
+        match self.version {
+            Version::First => format!("{found}\n{}", self.status()),
+            Version::Second => format!("{found}\n{}", words.say("taskline-v1-elsewhere", &[])),
         }
     }
 
@@ -157,6 +169,10 @@ impl Task {
         let mut text = format!("{}\n{}", self.status(), self.evidence());
         let docs = self.docs();
         let session = self.session();
+        // One that was not begun has nothing to show.
+        if !session.begun {
+            return String::new();
+        }
         match &session.landed {
             Some((_, branch, None)) => {
                 let line = words.say("taskline-take", &[("branch", branch)]);

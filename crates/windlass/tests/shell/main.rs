@@ -21,6 +21,7 @@ mod runs;
 mod scratch;
 mod surprises;
 mod task;
+mod task_v1;
 mod tutorial;
 mod two_at_once;
 mod without_git;

@@ -1,6 +1,7 @@
 //! `windlass task`: one task, from its plan to its commit.
 
 mod ask;
+mod first;
 mod given;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,10 +17,11 @@ use windlass_engine::Engine;
 use windlass_engine::clerk::{Clerk, Situation};
 use windlass_engine::crew::Preset;
 use windlass_repo::Branch;
-use windlass_sources::task::{self as format, Left, Open};
+use windlass_sources::task::{self as format, First, Left, Open};
 use windlass_words::{Lang, Words, detect};
 
 use self::ask::Choice;
+use self::first::Instead;
 use super::workflow::{CatalogueArgs, Target};
 use crate::config::Config;
 use crate::error::Error;
@@ -49,6 +51,9 @@ Examples:
   windlass task                                     where things stand, and what to do next
   windlass task plan \"Add a flag\"                   step by step: plan, then generate, verify, evaluate
   windlass task generate
+
+A session that another program left here in .harness/state.json is asked about first: resume, restart
+or stop. One without a version goes on as it was begun, and its file keeps its form.
 
 The work is done on a branch of its own, harness/<slug>; your checkout and its branch stay as they
 are. Nothing is generated before you have confirmed the spec, and nothing lands that has not
@@ -246,10 +251,23 @@ fn begin_or_tell(
     let place = Workplace::find_or_copy(Path::new("."))?;
     let open = open(&place)?;
     match (open, task) {
+        (Some(known), Some(task))
+            if first::is_undecided(&known) && first::is_one(&place, &known)? =>
+        {
+            first::resume(place, &known, Some(Instead { task, asked: &asked, style }), tone, out)
+        }
         (Some(known), None) => tell(&place, &known, tone, out),
         (Some(known), Some(task)) => another(place, known, task, &asked, style, tone, out),
         (None, task) => {
-            let found = left_here(&place)?;
+            let found = match left_here(&place)? {
+                Some(Earlier::First(first)) => {
+                    let other = task.filter(|task| *task != first.open.task);
+                    let instead = other.map(|task| Instead { task, asked: &asked, style });
+                    return first::begin(place, &first, instead, tone, out);
+                }
+                Some(Earlier::Open(found)) => Some(found),
+                None => None,
+            };
             let task = match (task, &found) {
                 (Some(task), _) => task,
                 (None, Some(found)) => found.task.clone(),
@@ -287,7 +305,8 @@ fn open(place: &Workplace) -> Result<Option<Known>, Error> {
     let Some(journal) = place.look()? else { return Ok(None) };
     let mut open = Vec::new();
     for known in known::all(&journal)?.readable {
-        let own = Meta::of(&journal, &known.id)?.workflow == NAME;
+        let workflow = Meta::of(&journal, &known.id)?.workflow;
+        let own = [NAME, first::NAME].contains(&workflow.as_str());
         if own && known.run.phase() != Phase::Ended {
             open.push(known);
         }
@@ -409,8 +428,16 @@ fn go_on(place: Workplace, known: &Known, tone: Tone) -> Result<Exit, Error> {
     under_way::go_on(&held, known, tone)
 }
 
+/// What another program left here.
+enum Earlier {
+    /// A session without a version.
+    First(Box<First>),
+    /// One of 2.0.
+    Open(Box<Open>),
+}
+
 /// What another program left here, if that can be gone on with.
-fn left_here(place: &Workplace) -> Result<Option<Box<Open>>, Error> {
+fn left_here(place: &Workplace) -> Result<Option<Earlier>, Error> {
     let path = place.repository.top().join(format::STATE);
     let Ok(text) = std::fs::read_to_string(&path) else { return Ok(None) };
     let written = std::fs::read_to_string(place.dir.join("projected.json")).unwrap_or_default();
@@ -418,7 +445,8 @@ fn left_here(place: &Workplace) -> Result<Option<Box<Open>>, Error> {
         return Ok(None);
     }
     Ok(match format::read(&text) {
-        Ok(Left::Open(open)) => Some(open),
+        Ok(Left::Open(open)) => Some(Earlier::Open(open)),
+        Ok(Left::First(first)) => Some(Earlier::First(first)),
         _ => None,
     })
 }
@@ -427,7 +455,13 @@ fn left_here(place: &Workplace) -> Result<Option<Box<Open>>, Error> {
 fn later(step: &Later, tone: Tone, out: &mut Output) -> Result<Exit, Error> {
     let place = Workplace::find_or_copy(Path::new("."))?;
     let Some(known) = open(&place)? else {
-        let found = left_here(&place)?.ok_or_else(|| step.not_yet())?;
+        let found = match left_here(&place)?.ok_or_else(|| step.not_yet())? {
+            Earlier::Open(found) => found,
+            Earlier::First(first) => {
+                first::has_no_steps(&first.open.task, out)?;
+                return first::begin(place, &first, None, tone, out);
+            }
+        };
         let docs = found.docs_path.trim_end_matches('/').to_owned();
         let top = place.repository.top();
         let papers = ["spec.md", "changes.md", "verify_report.md"];
@@ -439,6 +473,11 @@ fn later(step: &Later, tone: Tone, out: &mut Output) -> Result<Exit, Error> {
         let (task, asked) = (found.task.clone(), Asked::default());
         return start(place, task, Some(&found), &asked, Entry::At(step, have), tone, out);
     };
+    if first::is_one(&place, &known)? {
+        let task = known.run.input_named("task").map_or(String::new(), Value::to_string);
+        first::has_no_steps(&task, out)?;
+        return first::resume(place, &known, None, tone, out);
+    }
     let clerk = clerk(&place, &known)?;
     let phase = shows(&*clerk, "phase");
     let reached = format::rank(&phase) >= format::rank(step.from);
@@ -575,7 +614,7 @@ fn start(
     let held = place.take("windlass task")?;
     // Without git there is nothing to land on, and nothing lands: the change is given.
     let lands = if held.has_git { Lands::OnItsOwn(branch) } else { Lands::Here };
-    let order = Order { flow: flow()?, inputs, about: Some(slug), lands, entry };
+    let order = Order { flow: flow(NAME)?, inputs, about: Some(slug), lands, entry };
     under_way::begin(&held, order, tone)
 }
 
@@ -630,7 +669,7 @@ fn free_slug(place: &Workplace, slug: &str) -> Result<String, Error> {
     Err(Error::defect())
 }
 
-fn flow() -> Result<Arc<Workflow>, Error> {
-    let target: Target = NAME.parse().map_err(|_| Error::defect())?;
+fn flow(name: &str) -> Result<Arc<Workflow>, Error> {
+    let target: Target = name.parse().map_err(|_| Error::defect())?;
     target.load(&CatalogueArgs::default().load()?)
 }
