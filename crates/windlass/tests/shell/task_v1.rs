@@ -424,3 +424,20 @@ fn a_korean_session_is_spoken_to_in_korean() {
     let shows = left.asked()["shows"].as_str().unwrap().to_owned();
     assert!(shows.contains("이어서 하기 전에 커밋하세요"), "{shows}");
 }
+
+/// What the session had made and committed is verified where it is, and its branch has it in the end.
+#[test]
+fn work_that_was_committed_before_is_proved_and_stays_where_it_is() {
+    let left = Left::new(&session("verify_ready"));
+    left.scratch.git(&["checkout", "-q", "-b", "harness/say-hello"]);
+    left.write("hello.txt", "hello\n");
+    left.scratch.git(&["add", "hello.txt"]);
+    left.scratch.git(&["commit", "-qm", "Say hello"]);
+    let made = left.scratch.git(&["rev-parse", "HEAD"]);
+    let said = left.resumed();
+    assert!(said.contains("Result : PASS"), "{said}");
+    let (code, said) = left.answer(COMMIT, "code_only");
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(left.scratch.git(&["rev-parse", "harness/say-hello"]), made, "{said}");
+    assert!(left.file(STATE).is_none(), "{said}");
+}
