@@ -36,32 +36,28 @@ pub fn send(place: Workplace, request: Request) -> Result<Vec<String>, Error> {
     }
 }
 
-/// Nobody holds the repository: takes the lock, appends, and leaves.
+/// Nobody holds the repository: takes the lock, appends, brings the files up to date, and leaves.
 fn here(place: Workplace, request: Request) -> Result<(Response, Vec<String>), Error> {
     let held = place.take("windlass answer")?;
     let (Request::Answer { run, .. } | Request::Wish { run, .. }) = &request;
     let id = known::open(&held.journal, Some(run))?.id;
+    let top = held.repository.top();
     let mut engine = Engine::resume(&held.journal, id.clone())?;
     let begun = engine.begun();
-    let mut clerk = None;
+    let clerk = told(top, &held.dir, &held.journal, &id, engine.run(), None)?;
     let taken = match request {
         Request::Answer { gate, option, text, who, .. } => {
             let answer = under_way::answer(gate, option, text, &who);
-            let top = held.repository.top();
-            let clerk = clerk.insert(told(top, &held.dir, &held.journal, &id, engine.run(), None)?);
             let store = Store::open(held.repository.clone(), &held.dir, Settings::default())?;
             store.recover()?;
-            let at = Reception { clerk: &**clerk, journal: &held.journal, store: Some(&store) };
+            let at = Reception { clerk: &*clerk, journal: &held.journal, store: Some(&store) };
             engine.answer(answer, &at)?
         }
         Request::Wish { who, wish, .. } => engine.decide(Input::Control { who: who.into(), wish }),
     };
     // What follows from it is for whoever resumes the run to begin.
     engine.leave(&begun);
-    let Some(clerk) = clerk else {
-        engine.commit(&mut Silent)?;
-        return Ok((under_way::respond(taken), Vec::new()));
-    };
+    // Whoever reads the files until then must not find a question in them that has been answered.
     engine.commit(&mut Looking { clerk: &*clerk, journal: &held.journal })?;
     Ok((under_way::respond(taken), clerk.flush()))
 }

@@ -83,6 +83,14 @@ impl Output {
         Ok(())
     }
 
+    /// What a clerk has to say about its files, for people.
+    pub fn remarks(&mut self, remarks: &[String]) -> Result<(), Error> {
+        for line in remarks.iter().flat_map(|said| said.lines()) {
+            self.note(&clean(line))?;
+        }
+        Ok(())
+    }
+
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.write(|stream| stream.write_all(bytes))
     }

@@ -8,7 +8,7 @@ use windlass_words::Words;
 
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::render::{Output, clean_lines};
+use crate::render::Output;
 use crate::request::{Request, who};
 use crate::spoken::spoken;
 use crate::workplace::Workplace;
@@ -51,9 +51,7 @@ pub fn run(args: &AnswerArgs, out: &mut Output) -> Result<Exit, Error> {
     let words = heard(&place, &run, args.text.as_deref())?;
     let said = relay::send(place, request)?;
     out.line(&words.say("answer-taken", &[("gate", &format!("{run}:{gate}"))]))?;
-    for text in said {
-        out.line(&clean_lines(&text))?;
-    }
+    out.remarks(&said)?;
     Ok(Exit::Done)
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::known;
-use crate::render::{Output, clean};
+use crate::render::Output;
 use crate::replay::told;
 use crate::workplace::Workplace;
 
@@ -43,11 +43,7 @@ pub fn run(args: &ProjectArgs, out: &mut Output) -> Result<Exit, Error> {
         out.json(&json!({ "run": known.id.as_str(), "remarks": remarks }))?;
         return Ok(Exit::Done);
     }
-    for said in remarks {
-        for line in said.lines() {
-            out.note(&clean(line))?;
-        }
-    }
+    out.remarks(&remarks)?;
     out.line(&format!("the files of {} are as its journal says", known.id))?;
     Ok(Exit::Done)
 }

@@ -148,7 +148,9 @@ fn wished(run: Option<&str>, wish: Wish, taken: &str, out: &mut Output) -> Resul
     let known::Known { id, run, .. } = known::open(&journal, run)?;
     let words = spoken(&journal, &id, &run)?.words();
     drop(journal);
-    relay::send(place, Request::Wish { run: id.as_str().to_owned(), who: who(), wish })?;
+    let request = Request::Wish { run: id.as_str().to_owned(), who: who(), wish };
+    let said = relay::send(place, request)?;
     out.line(&words.say(taken, &[("run", id.as_str())]))?;
+    out.remarks(&said)?;
     Ok(Exit::Done)
 }

@@ -11,43 +11,46 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::autofix::Moment;
 use crate::place::{Place, Seen, Tale, ended};
 use crate::results::Results;
 use crate::{Dice, part};
 
 /// A place where the story stood still.
 #[derive(Clone, Debug)]
-struct Point {
+pub struct Point {
     /// Which, counted from 0.
-    number: usize,
+    pub number: usize,
     /// Which of the programs that tell the story passed it.
     program: String,
     /// The effect's kind and stage; the loop's own thread is `main`.
-    thread: String,
+    pub thread: String,
     step: String,
     side: String,
 }
 
 impl Point {
-    fn name(&self) -> String {
+    pub fn name(&self) -> String {
         let Point { number, program, thread, step, side } = self;
         format!("{number} {program}: {thread}: {step} {side}")
     }
 }
 
 /// The story, told once, with copies of some of its points.
-struct Told {
+pub struct Told {
     dir: TempDir,
-    points: Vec<Point>,
-    seen: Seen,
+    pub points: Vec<Point>,
+    pub seen: Seen,
+    /// How it stood before each commit and after each program, if that is what it is about.
+    pub moments: Vec<Moment>,
 }
 
 impl Told {
     /// Tells it, and copies the points that are asked for.
-    fn new(tale: Tale, copied: impl Fn(&Point) -> bool) -> Told {
+    pub fn new(tale: Tale, copied: impl Fn(&Point) -> bool) -> Told {
         let dir = tempfile::tempdir().unwrap();
         let place = Place::new(tale, &dir.path().join("place"));
-        let mut told = Told { dir, points: Vec::new(), seen: place.seen() };
+        let mut told = Told { dir, points: Vec::new(), seen: Seen::default(), moments: Vec::new() };
         // Whoever approved a change is asked again when it had to be rebuilt on a new base.
         let mut code = told.program(&place, "run", &mut place.start(), &copied);
         for round in 1.. {
@@ -72,6 +75,11 @@ impl Told {
         self.dir.path().join(format!("at-{number}"))
     }
 
+    /// Whether there is a copy of this point.
+    pub fn copied(&self, point: &Point) -> bool {
+        self.copy(point.number).exists()
+    }
+
     fn program(
         &mut self,
         place: &Place,
@@ -87,24 +95,31 @@ impl Told {
             if copied(&point) {
                 place.frozen(|| copy(&self.place(), &self.copy(number)));
             }
+            // What was committed last is in the files by now.
+            if point.thread == "main" && point.step == "commit" && point.side == "before" {
+                self.moments.extend(place.moment());
+            }
             self.points.push(point);
         });
         let (code, said) = ended;
+        self.moments.extend(place.moment());
         assert!(matches!(code, Some(0 | 8)), "{program}: {code:?} {said}");
         code
     }
 
     /// Takes the copy of a point up, and says what was wrong with how it went on, and which entries the journal had.
-    fn take_up(&self, point: &Point) -> (Option<String>, usize) {
-        self.take_up_with(point, 1)
+    pub fn take_up(&self, point: &Point) -> (Option<String>, usize) {
+        self.take_up_with(point, None)
     }
 
-    /// The same, when so many agents may be asked once more.
-    fn take_up_with(&self, point: &Point, again: u32) -> (Option<String>, usize) {
+    /// The same, when no more agents than these may be asked once more; else those that were at work.
+    fn take_up_with(&self, point: &Point, again: Option<u32>) -> (Option<String>, usize) {
         fs::remove_dir_all(self.place()).unwrap();
         fs::rename(self.copy(point.number), self.place()).unwrap();
         let place = Place::put_back(&self.place());
-        let entries = place.entries().len();
+        let entries = place.entries();
+        let again = again.unwrap_or_else(|| under_way(&entries));
+        let entries = entries.len();
         let wrong = match place.finish() {
             Err(why) => Some(why),
             Ok(()) => place.compare(&self.seen, again),
@@ -134,6 +149,12 @@ pub fn stopping(
     }
     fs::remove_file(socket).unwrap();
     ended(child.wait_with_output().unwrap())
+}
+
+/// How many effects are wanted and have not reported.
+fn under_way(entries: &[Value]) -> u32 {
+    let of = |kind: &str| entries.iter().filter(|entry| entry["event"] == kind).count();
+    u32::try_from(of("wanted").saturating_sub(of("reported"))).unwrap()
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -238,7 +259,7 @@ fn cut_off_at(fits: impl Fn(&Point) -> bool) -> (Told, Point) {
 fn an_agent_whose_answer_is_complete_is_not_asked_again() {
     // What it edited is being recorded: it has answered, and the journal does not know.
     let (told, point) = cut_off_at(|point| point.thread == "role do" && point.step == "record.add");
-    assert_eq!(told.take_up_with(&point, 0).0, None);
+    assert_eq!(told.take_up_with(&point, Some(0)).0, None);
 }
 
 /// The first time that a landing puts files into a lane is when the person's commit is in the way; the second time it
@@ -291,7 +312,7 @@ mod slow {
         let commit = |point: &Point| point.name().ends_with("commit after");
         let ends = Told::new(Tale::Spec, |_| false).points.len().saturating_sub(60);
         let told = Told::new(Tale::Spec, |point| point.number > ends && commit(point));
-        let last = told.points.iter().filter(|point| told.copy(point.number).exists());
+        let last = told.points.iter().filter(|point| told.copied(point));
         let last: Vec<&Point> = last.collect();
         assert!(last.len() >= 2, "the last of the story and what tidies up after it");
         for point in last {
@@ -319,14 +340,11 @@ mod slow {
                 due
             });
             let whole = Place::put_back(&told.place()).entries();
-            for point in &told.points {
-                if !told.copy(point.number).exists() {
-                    continue;
-                }
+            for point in told.points.iter().filter(|point| told.copied(point)) {
                 let (found, entries) = told.take_up(point);
                 let covers = match tale {
                     Tale::Tasks => covers(point, &whole, entries).into_iter().collect(),
-                    Tale::Spec => Vec::new(),
+                    Tale::Spec | Tale::Task(_) => Vec::new(),
                 };
                 results.add(&point.name(), found.as_deref(), &covers);
                 tried.insert(point.number);

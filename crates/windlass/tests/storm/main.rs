@@ -1,10 +1,12 @@
-//! Storms: one story with retries, a gate, a conflict, a moved base and landings, cut off everywhere it can be.
+//! Storms: one story with retries, a gate, a conflict, a moved base and landings, cut off everywhere it can be; and two
+//! more, of autopilot and of a task that is mended by a patch.
 //!
 //! A seeded sample of everything is part of the ordinary tests. `scripts/storm` does all of it and keeps what it has
 //! seen in `target/storm`, so that it can be stopped and taken up again.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod autofix;
 #[path = "../shared/bubblewrap.rs"]
 mod bubblewrap;
 mod copies;
@@ -12,6 +14,7 @@ mod disk;
 mod kills;
 mod place;
 mod results;
+mod task;
 mod traced;
 
 /// Numbers that look random and are the same each time: what was tried can be tried again.

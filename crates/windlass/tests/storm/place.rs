@@ -14,6 +14,9 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
+use crate::autofix::{self, Moment};
+use crate::task::{self, Patch};
+
 /// What is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tale {
@@ -22,30 +25,47 @@ pub enum Tale {
     /// A spec of two phases, by autopilot: a retry, a checkpoint, a concern, blocking findings, a moved base, a conflict, a
     /// final review that is mended.
     Spec,
+    /// One task, by `windlass task`, whose verification fails until a patch is proposed; and what becomes of that.
+    Task(Patch),
 }
 
 impl Tale {
+    /// All of them, by name.
+    const ALL: [(&str, Tale); 5] = [
+        ("tasks", Tale::Tasks),
+        ("spec", Tale::Spec),
+        ("task", Tale::Task(Patch::Mends)),
+        ("task-stopped", Tale::Task(Patch::FailsAgain)),
+        ("task-rejected", Tale::Task(Patch::Rejected)),
+    ];
+
     /// The one that `WINDLASS_STORM_TALE` asks for.
     pub fn asked_for() -> Tale {
-        match std::env::var("WINDLASS_STORM_TALE").as_deref() {
-            Ok("spec") => Tale::Spec,
-            Ok("tasks") | Err(_) => Tale::Tasks,
-            Ok(other) => panic!("no such tale: {other}"),
-        }
+        Tale::named(&std::env::var("WINDLASS_STORM_TALE").unwrap_or("tasks".to_owned()))
+    }
+
+    fn named(name: &str) -> Tale {
+        let found = Tale::ALL.iter().find(|(own, _)| *own == name);
+        found.unwrap_or_else(|| panic!("no such tale: {name}")).1
+    }
+
+    fn name(self) -> &'static str {
+        Tale::ALL.iter().find(|(_, tale)| *tale == self).unwrap().0
     }
 
     /// What files of results are called after it.
-    pub fn prefix(self) -> &'static str {
+    pub fn prefix(self) -> String {
         match self {
-            Tale::Tasks => "",
-            Tale::Spec => "spec-",
+            Tale::Tasks => String::new(),
+            Tale::Spec | Tale::Task(_) => format!("{}-", self.name()),
         }
     }
 
     fn agent(self) -> String {
         let work = match self {
-            Tale::Tasks => AGENT,
-            Tale::Spec => PILOT,
+            Tale::Tasks => AGENT.to_owned(),
+            Tale::Spec => PILOT.to_owned(),
+            Tale::Task(patch) => patch.agent(),
         };
         format!("{OPENING}{work}")
     }
@@ -54,6 +74,23 @@ impl Tale {
         match self {
             Tale::Tasks => CONFIG.to_owned(),
             Tale::Spec => format!("{}{POLICIES}", CONFIG.replace("test = 'sh", "validate = 'sh")),
+            Tale::Task(_) => format!("{CONFIG}{}", task::POLICIES),
+        }
+    }
+
+    /// Where it lands.
+    fn branch(self) -> &'static str {
+        match self {
+            Tale::Tasks | Tale::Spec => "main",
+            Tale::Task(_) => task::BRANCH,
+        }
+    }
+
+    /// What its questions are answered with: the first of these that is offered.
+    fn answers(self) -> &'static [&'static str] {
+        match self {
+            Tale::Tasks | Tale::Spec => &["yes", "confirmed", "fix"],
+            Tale::Task(patch) => patch.answers(),
         }
     }
 }
@@ -161,6 +198,8 @@ pub struct Place {
     pub dir: PathBuf,
     /// Where the repository and the state are: the same directory, unless a test is about its disk.
     disk: PathBuf,
+    /// Before it is gone on with, its files are written anew from the journal.
+    projects: bool,
 }
 
 impl Place {
@@ -171,7 +210,7 @@ impl Place {
 
     /// Sets the scene in an empty directory, with the repository and the state below another one.
     pub fn on_disk(tale: Tale, dir: &Path, disk: &Path) -> Place {
-        let place = Place { tale, dir: dir.to_owned(), disk: disk.to_owned() };
+        let place = Place { tale, dir: dir.to_owned(), disk: disk.to_owned(), projects: false };
         let repo = place.repo();
         fs::create_dir_all(dir).unwrap();
         fs::create_dir_all(&repo).unwrap();
@@ -208,15 +247,16 @@ impl Place {
         place.git(&["add", "staged.md"]);
         fs::write(repo.join("mine.md"), "not in git\n").unwrap();
         fs::write(place.talk().join("tally"), "").unwrap();
+        fs::write(place.talk().join("tale"), tale.name()).unwrap();
         place.person_sits_here();
         place
     }
 
     /// A copy of the whole directory that was put in its place.
     pub fn put_back(dir: &Path) -> Place {
-        let spec = dir.join("repo/spec.md").exists();
-        let tale = if spec { Tale::Spec } else { Tale::Tasks };
-        let place = Place { tale, dir: dir.to_owned(), disk: dir.to_owned() };
+        let tale = Tale::named(&fs::read_to_string(dir.join("talk/tale")).unwrap());
+        let (dir, disk) = (dir.to_owned(), dir.to_owned());
+        let place = Place { tale, dir, disk, projects: true };
         place.person_sits_here();
         place
     }
@@ -270,18 +310,42 @@ impl Place {
         match self.tale {
             Tale::Tasks => self.windlass(&["run", "flow.toml", "--catalogue", "catalogue.toml"]),
             Tale::Spec => self.windlass(&["autopilot", "spec.md"]),
+            Tale::Task(patch) => self.windlass(&patch.start()),
         }
     }
 
-    /// The answer to the open question, if there is one.
-    pub fn answer(&self) -> Option<Command> {
+    /// The open question and what it offers, if there is one.
+    fn question(&self) -> Option<(String, Vec<String>)> {
         let output = self.windlass(&["gates", "--json"]).output().unwrap();
         let gates: Value = serde_json::from_slice(&output.stdout).ok()?;
         let gate = gates["gates"].as_array()?.first()?;
         let offered = gate["options"].as_array()?.iter().filter_map(|it| it["key"].as_str());
-        let offered: Vec<&str> = offered.collect();
-        let key = ["yes", "confirmed", "fix"].into_iter().find(|key| offered.contains(key))?;
-        Some(self.windlass(&["answer", gate["id"].as_str()?, key]))
+        Some((gate["id"].as_str()?.to_owned(), offered.map(str::to_owned).collect()))
+    }
+
+    /// The answer to the open question, if there is one.
+    pub fn answer(&self) -> Option<Command> {
+        let (id, offered) = self.question()?;
+        let answers = self.tale.answers().iter();
+        let key = answers.copied().find(|key| offered.iter().any(|offered| offered == key))?;
+        Some(self.windlass(&["answer", &id, key]))
+    }
+
+    /// How it stands, if auto-fix is what the story is about.
+    pub fn moment(&self) -> Option<Moment> {
+        let Tale::Task(_) = self.tale else { return None };
+        let state = fs::read_to_string(self.repo().join(task::STATE)).unwrap_or_default();
+        let state = serde_json::from_str(&state).unwrap_or_default();
+        let offered = self.question().map(|(_, offered)| offered).unwrap_or_default();
+        Some(Moment { state, offered })
+    }
+
+    /// Looks at how it stands, and says what must not be.
+    fn look(&self, before: &mut Option<Moment>) -> Result<(), String> {
+        let Some(now) = self.moment() else { return Ok(()) };
+        let wrong = autofix::wrong(before.as_ref(), &now);
+        *before = Some(now);
+        wrong.map_or(Ok(()), Err)
     }
 
     /// Goes on from wherever the story was left, until it is over: starts or resumes, and answers what is asked.
@@ -296,9 +360,17 @@ impl Place {
     ) -> Result<(), String> {
         let mut said = String::new();
         // Some answers and what comes before and after them; anything more is going round in circles.
-        let mut rounds = 0;
+        let (mut rounds, mut before) = (0, None);
         while rounds < 12 {
-            let goes_on = match self.runs()?.as_slice() {
+            let runs = self.runs()?;
+            if self.projects && !runs.is_empty() && matches!(self.tale, Tale::Task(_)) {
+                let (code, text) = ended(self.windlass(&["project"]).output().unwrap());
+                if code != Some(0) {
+                    return Err(format!("project came to {code:?}: {text}"));
+                }
+                self.look(&mut before)?;
+            }
+            let goes_on = match runs.as_slice() {
                 [] => self.start(),
                 [run] if run["standing"] == "done" && run["tidy"] == true => return Ok(()),
                 _ => self.windlass(&["resume"]),
@@ -306,6 +378,7 @@ impl Place {
             let Some(output) = tell(goes_on) else { continue };
             rounds += 1;
             let (code, text) = ended(output);
+            self.look(&mut before)?;
             match code {
                 Some(0) => {}
                 Some(8) => {
@@ -371,9 +444,10 @@ impl Place {
         for line in fs::read_to_string(self.talk().join("tally")).unwrap().lines() {
             *tally.entry(line.to_owned()).or_insert(0) += 1;
         }
+        let branch = self.tale.branch();
         Seen {
-            tree: self.git(&["grep", "", "main", "--", "*.txt", "tasks.toml"]),
-            landings: self.git(&["log", "--first-parent", "--format=%s", "main"]),
+            tree: self.git(&["grep", "", branch, "--", "*.txt", "tasks.toml", "docs", ".harness"]),
+            landings: self.git(&["log", "--first-parent", "--format=%s", branch]),
             decisions,
             tally,
             checkout: self.checkout(),
@@ -391,8 +465,13 @@ impl Place {
                 all.insert(name, format!("{mode:o} {}", fs::read_to_string(entry.path()).unwrap()));
             }
         }
-        if self.tale == Tale::Spec {
-            all.extend(self.session());
+        match self.tale {
+            Tale::Tasks => {}
+            Tale::Spec => all.extend(self.session()),
+            Tale::Task(_) => {
+                all.extend(task::left(&repo));
+                all.insert("(main)".into(), self.git(&["rev-parse", "main"]));
+            }
         }
         let mut say = |name: &str, args: &[&str]| all.insert(name.to_owned(), self.git(args));
         say("(index)", &["ls-files", "-s"]);
@@ -540,7 +619,7 @@ pub fn ended(output: Output) -> (Option<i32>, String) {
 }
 
 /// What is left of a story when it is over.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
     pub tree: String,
     pub landings: String,
