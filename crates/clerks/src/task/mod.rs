@@ -298,7 +298,8 @@ impl Task {
         let theirs = [format!("{docs}qa_notes.md"), format!("{docs}critic_findings.md")];
         for (path, bytes) in &session.papers {
             let conventions = *path == format!("{docs}conventions.md");
-            if own(path) && !theirs.contains(path) && !conventions {
+            let gone = session.artifacts_cleaned && path.starts_with(&docs);
+            if own(path) && !theirs.contains(path) && !conventions && !gone {
                 files.insert(path.clone(), String::from_utf8_lossy(bytes).into_owned());
             }
         }

@@ -86,6 +86,8 @@ pub struct Session {
     pub not_landed: BTreeSet<String>,
     /// Its files are gone, and are not written again.
     pub cleaned: bool,
+    /// Its papers are gone: whoever takes it up before the rest is does not write them again.
+    pub artifacts_cleaned: bool,
     /// The run is over.
     pub ended: Option<RunOutcome>,
     /// What is to be said, as messages with their arguments.
@@ -218,6 +220,7 @@ impl Session {
                     self.not_landed.extend(named.cloned());
                 }
                 "clean-session" => self.cleaned = true,
+                "clean-artifacts" => self.artifacts_cleaned = true,
                 _ => {}
             },
             _ => {}

@@ -81,7 +81,8 @@ fn third(before: Option<&Moment>, now: &Moment) -> bool {
         && now.applied().is_none()
         && !now.attempted()
         && !now.state["verify"].is_null();
-    !taken_back && !(proposed && now.offers(FIRST)) && (proposed || !now.offers(SECOND))
+    let other = if proposed { FIRST } else { SECOND };
+    !taken_back && !now.offers(other)
 }
 
 /// A patch that did not help costs no retry.

@@ -5,13 +5,20 @@ use std::time::Duration;
 
 use crate::place::{Place, Seen, Tale};
 use crate::results::{self, Results};
+use crate::task::Patch;
 use crate::{Dice, part, whole};
 
 /// So many times is one story killed.
 const KILLS: u32 = 5;
 
 /// From the first instant of a story to about its end.
-const SPAN_MS: usize = 3_000;
+fn span_ms(tale: Tale) -> usize {
+    match tale {
+        Tale::Tasks | Tale::Spec => 3_000,
+        // It is told by five programs, one after the other.
+        Tale::Task(_) => 5_000,
+    }
+}
 
 /// Tells a story, kills it now and then, and says what was wrong with how it ended.
 fn killed(tale: Tale, whole: &Seen, seed: u64) -> Option<String> {
@@ -25,16 +32,20 @@ fn killed(tale: Tale, whole: &Seen, seed: u64) -> Option<String> {
             return Some(command.output().unwrap());
         }
         kills += 1;
-        kill_after(command, Duration::from_millis(dice.below(SPAN_MS / KILLS as usize) as u64))
+        kill_after(
+            command,
+            Duration::from_millis(dice.below(span_ms(tale) / KILLS as usize) as u64),
+        )
     });
     let wrong = match finished {
         Err(why) => Some(why),
-        Ok(()) => place.compare(whole, KILLS),
+        Ok(()) => place.compare(whole, KILLS * tale.at_once()),
     };
-    if wrong.is_some() {
+    if let Some(wrong) = &wrong {
         // What cannot be told again at will is kept to be looked at.
-        let journal: Vec<String> = place.entries().iter().map(ToString::to_string).collect();
-        results::keep(&format!("kills-seed-{seed}.log"), &journal.join("\n"));
+        let mut kept = vec![wrong.clone()];
+        kept.extend(place.entries().iter().map(ToString::to_string));
+        results::keep(&format!("{}kills-seed-{seed}.log", tale.prefix()), &kept.join("\n"));
     }
     wrong
 }
@@ -59,6 +70,11 @@ mod slow {
     #[test]
     fn a_story_of_autopilot_that_is_killed_comes_to_the_same() {
         few(Tale::Spec, 1);
+    }
+
+    #[test]
+    fn a_task_that_is_killed_comes_to_the_same() {
+        few(Tale::Task(Patch::Mends), 1);
     }
 
     fn few(tale: Tale, count: u64) {

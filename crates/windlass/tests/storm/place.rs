@@ -4,7 +4,7 @@
 //! The story has what can go wrong in it: `first` asks a person, `again` needs three attempts, `clash` meets a commit
 //! that touches the same file, `late` one that does not, `broken` an agent that falls over.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -58,6 +58,14 @@ impl Tale {
         match self {
             Tale::Tasks => String::new(),
             Tale::Spec | Tale::Task(_) => format!("{}-", self.name()),
+        }
+    }
+
+    /// So many agents at most are at work at a time.
+    pub fn at_once(self) -> u32 {
+        match self {
+            Tale::Tasks | Tale::Spec => 1,
+            Tale::Task(_) => 3,
         }
     }
 
@@ -325,10 +333,14 @@ impl Place {
 
     /// The answer to the open question, if there is one.
     pub fn answer(&self) -> Option<Command> {
-        let (id, offered) = self.question()?;
+        let (_, offered) = self.question()?;
         let answers = self.tale.answers().iter();
-        let key = answers.copied().find(|key| offered.iter().any(|offered| offered == key))?;
-        Some(self.windlass(&["answer", &id, key]))
+        self.answer_with(answers.copied().find(|key| offered.iter().any(|it| it == key))?)
+    }
+
+    /// This answer to the open question.
+    pub fn answer_with(&self, key: &str) -> Option<Command> {
+        Some(self.windlass(&["answer", &self.question()?.0, key]))
     }
 
     /// How it stands, if auto-fix is what the story is about.
@@ -544,7 +556,7 @@ impl Place {
     /// Everybody here stands still while something is done: whoever is at work, and the person.
     pub fn frozen<T>(&self, work: impl FnOnce() -> T) -> T {
         let _person = AT_WORK.lock().unwrap();
-        let mut stopped = std::collections::BTreeSet::new();
+        let mut stopped = BTreeSet::new();
         // Whoever stands still starts nobody; others may have, a moment ago.
         loop {
             let more: Vec<u32> =
@@ -650,10 +662,10 @@ impl Seen {
             return Some(format!("decision {at} is {one:?}, not {other:?}"));
         }
         if self.checkout != whole.checkout {
-            let differ =
-                whole.checkout.iter().filter(|(name, is)| self.checkout.get(*name) != Some(is));
-            let differ: Vec<_> =
-                differ.map(|(name, is)| (name, self.checkout.get(name), is)).collect();
+            let names: BTreeSet<_> = self.checkout.keys().chain(whole.checkout.keys()).collect();
+            let pairs =
+                names.iter().map(|it| (it, self.checkout.get(*it), whole.checkout.get(*it)));
+            let differ: Vec<_> = pairs.filter(|(_, is, was)| is != was).collect();
             return Some(format!("the person's own differs: {differ:?}"));
         }
         let mut more = 0;

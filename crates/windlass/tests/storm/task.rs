@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::Dice;
 use crate::autofix::{self, Moment};
 use crate::copies::Told;
-use crate::place::Tale;
+use crate::place::{Place, Tale, ended};
 
 /// What becomes of the patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,6 +184,43 @@ mod slow {
         for point in told.points.iter().filter(|point| told.copied(point)) {
             assert_eq!(told.take_up(point).0, None, "{}", point.name());
         }
+    }
+
+    /// When it has landed and its files are on their way out.
+    #[test]
+    fn cut_off_at_its_very_end_a_task_leaves_none_of_its_files() {
+        let landed = std::cell::Cell::new(false);
+        let told = Told::new(Tale::Task(Patch::Rejected), |point| {
+            landed.set(landed.get() || point.thread == "land land_code");
+            landed.get() && point.name().ends_with("main: commit after")
+        });
+        let last: Vec<_> = told.points.iter().filter(|point| told.copied(point)).collect();
+        assert!(last.len() >= 4, "landed, papers gone, session gone, told: {last:?}");
+        for point in last {
+            assert_eq!(told.take_up(point).0, None, "{}", point.name());
+        }
+    }
+
+    /// I3: a stop decides nothing.
+    #[test]
+    fn a_stop_at_the_second_gate_is_asked_about_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::new(Tale::Task(Patch::Rejected), &dir.path().join("place"));
+        let proposed = |moment: &Moment| {
+            assert_eq!(autofix::wrong(None, moment), None);
+            moment.applied() == Some("proposed") && moment.offers("apply")
+        };
+        let mut code = ended(place.start().output().unwrap()).0;
+        while !proposed(&place.moment().unwrap()) {
+            assert_eq!(code, Some(8));
+            assert_eq!(ended(place.answer().unwrap().output().unwrap()).0, Some(0));
+            code = ended(place.windlass(&["resume"]).output().unwrap()).0;
+        }
+        assert_eq!(ended(place.answer_with("stop").unwrap().output().unwrap()).0, Some(0));
+        let (code, said) = ended(place.windlass(&["resume"]).output().unwrap());
+        assert_eq!(code, Some(8), "{said}");
+        assert!(proposed(&place.moment().unwrap()), "{:?}", place.moment());
+        place.finish().unwrap();
     }
 
     #[test]
