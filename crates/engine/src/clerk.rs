@@ -135,6 +135,11 @@ pub trait Clerk: Send + Sync {
         self.papers()
     }
 
+    /// Whether a paper that a role has written is kept; `promised` is what it is there to write, by name and path.
+    fn keeps(&self, _path: &str, _promised: &[(String, String)]) -> bool {
+        true
+    }
+
     /// Directories and files of a lane that belong to the session and not to the work.
     fn apart(&self) -> Vec<String>;
 

@@ -417,6 +417,12 @@ impl Clerk for Task {
         self.session().spoken.for_agents()
     }
 
+    /// What it promises, and nothing else: a spec that was confirmed is nobody's to change, and what others are shown is
+    /// no place for one's reasons.
+    fn keeps(&self, path: &str, promised: &[(String, String)]) -> bool {
+        promised.iter().any(|(_, own)| own == path)
+    }
+
     fn apart(&self) -> Vec<String> {
         vec![format::HARNESS.to_owned(), self.docs().trim_end_matches('/').to_owned()]
     }

@@ -1,5 +1,6 @@
 //! Invokes an agent: prepares its lane, asks it, reads its answer, and keeps what it did to the lane.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -598,8 +599,9 @@ impl<'a> Visit<'a> {
     fn gathered(&self, mut kept: Kept) -> Result<Kept, Trouble> {
         let places = self.places();
         kept.remarks.extend(reopened(&self.shop.store.reopen(self.lane, &places)));
-        let found = papers::gather(&self.lane.work, &places)?;
+        let mut found = papers::gather(&self.lane.work, &places)?;
         kept.remarks.extend(found.remarks);
+        kept.remarks.extend(self.sorted_out(&mut found.papers));
         if matches!(kept.came, Came::Verdict(_)) {
             let missing = self.writes.iter().filter(|(_, path)| {
                 found.papers.get(path).is_none_or(|bytes| bytes.trim_ascii().is_empty())
@@ -621,6 +623,21 @@ impl<'a> Visit<'a> {
         kept.papers =
             found.papers.into_iter().map(|(path, bytes)| (path, mask.bytes(bytes))).collect();
         Ok(kept)
+    }
+
+    /// Leaves out the papers that were not its to write: what is remarked of them.
+    fn sorted_out(&self, papers: &mut BTreeMap<String, Vec<u8>>) -> Option<String> {
+        let (clerk, mut others) = (&self.shop.clerk, Vec::new());
+        let shown = clerk.papers_for(&self.job.situation());
+        papers.retain(|path, bytes| {
+            let own = clerk.keeps(path, &self.writes);
+            if !own && shown.get(path).is_none_or(|it| **it != **bytes) {
+                others.push(path.clone());
+            }
+            own
+        });
+        let what = "it wrote what is not its to write, and that is not kept";
+        (!others.is_empty()).then(|| format!("{what}: {}", others.join(", ")))
     }
 
     /// The papers that are new, or not as they were.

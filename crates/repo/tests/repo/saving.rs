@@ -142,3 +142,29 @@ fn nothing_is_restored_over_something() {
     store.restore(&lane.base, &scratch.dir.join("new/dir")).unwrap();
     assert_eq!(read(&scratch.dir.join("new/dir"), "readme.md"), "hello\n");
 }
+
+#[test]
+fn a_bare_change_is_all_that_its_lane_holds() {
+    let (scratch, store, lane) = with_edit("readme.md", "one\n");
+    scratch.git_in(&lane.work, &["commit", "-q", "-am", "by the agent, with reasons"]);
+    let held = store.checkpoint(&lane, "with reasons", &person(), WHEN).unwrap();
+    // Whoever was there before has left something that git does not see, something that it does, and a branch.
+    let other = edited(&store, 2, "u1~judge", "readme.md", "mine\n");
+    write(&other.work, "target/build", "ignored\n");
+    scratch.git_in(&other.work, &["branch", "reasons"]);
+    let there = store.hold_bare(&other, &lane.base, &held.commit, WHEN).unwrap();
+    assert_eq!(there.subject, held.subject);
+    assert!(there.saved.is_some(), "what was there is kept");
+    assert_eq!(
+        scratch.git_in(&other.work, &["status", "--porcelain", "--ignored"]),
+        "M  readme.md\n"
+    );
+    assert_eq!(scratch.git_in(&other.work, &["log", "--all", "--format=%s"]), "first\n");
+    assert_eq!(scratch.git_in(&other.work, &["branch", "--format=%(refname:short)"]), "lane\n");
+    let found = scratch.git_in(
+        &other.work,
+        &["cat-file", "--batch-all-objects", "--batch-check=%(objecttype)", "--unordered"],
+    );
+    assert_eq!(found.lines().filter(|kind| *kind == "commit").count(), 1, "{found}");
+    assert_eq!(read(&other.work, "readme.md"), "one\n");
+}

@@ -12,6 +12,7 @@ mod checks;
 mod cost;
 mod crashes;
 mod doctor;
+mod isolated;
 mod lanes;
 mod limits;
 mod panels;
