@@ -33,3 +33,4 @@ mod rig;
 #[expect(dead_code, reason = "the tests of the shell need more of it")]
 mod scratch;
 mod signals;
+mod task;
