@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::agent::{EVERYBODY, hire, pipe};
-use crate::scratch::{Scratch, ended};
+use crate::scratch::{Scratch, ended, fixture};
 
 /// Every trace that somebody leaves has this in it.
 const MARK: &str = "PLANTED";
@@ -126,7 +126,8 @@ case "$WINDLASS_ROLE" in
   architect) proposes architect proposal_architect.md ;;
   qa-specialist) proposes qa proposal_qa_specialist.md ;;
   senior-developer)
-    if [ "$number" = 0 ]; then read line < "$here/go"; exit 3; fi
+    # What it was shown it leaves nothing of: what is shown to it again is what others made of that.
+    if [ "$number" = 0 ]; then read line < "$here/go"; rm "$docs"/*; exit 3; fi
     echo "PLANTED-proposal-by-senior" > "$(promised proposal_senior_developer.md)"
     answers generated "proposal generated — PLANTED-summary-by-senior" ;;
   cross-critique)
@@ -335,4 +336,34 @@ fn whoever_proposes_knows_no_other_proposal_even_when_asked_again_after_all_othe
     }
     let landed = scratch.git(&["show", "harness/say-hello:docs/harness/say-hello/qa_notes.md"]);
     assert_eq!(landed, "NOTED: users want it loud");
+}
+
+#[test]
+fn whoever_is_to_see_a_change_alone_sees_no_commit_on_the_way_to_it() {
+    let keeps = "[[unit]]\nstage = \"keep\"\nsave = \"commit\"\n\
+                 on = { saved = \"next\", nothing = \"next\" }\n\n[[unit]]\nstage  = \"prove\"\n";
+    let flow = fixture("small.toml").replace("[[unit]]\nstage  = \"prove\"\n", keeps);
+    assert!(flow.contains("save ="));
+    let role = "---\npurpose: looks at it\nlane: clean\n---\nLook at it.\n";
+    let tasks = "[[task]]\nid = 'hello'\ntitle = 'PLANTED-title'\ncareful = false\n";
+    let files = [
+        ("flow.toml", flow.as_str()),
+        (".windlass/roles/reviewer.md", role),
+        ("tasks.toml", tasks),
+    ];
+    let scratch = Scratch::with(&files);
+    // The first attempt is kept and fails, so that there is a commit below the one that is judged.
+    let plays = "[ $number = 0 ] && greeting=helo || greeting=hello\n\
+                 [ $WINDLASS_ROLE = worker ] && { echo $greeting > hello.txt; answers done so; }\n\
+                 answers clear so\n";
+    hire(&scratch, &format!("{LOOKS}{plays}"), EVERYBODY, "sh test.sh");
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(times(&scratch, "worker"), 2);
+    assert!(saw(&scratch, "worker", 1, "history").contains(MARK), "a commit says so");
+    let history = saw(&scratch, "reviewer", 0, "history");
+    assert!(!history.contains(MARK), "{history}");
+    let commits = saw(&scratch, "reviewer", 0, "objects").matches("\nauthor ").count();
+    assert_eq!(commits, 2, "only those that it was begun from");
+    assert!(history.contains("+hello"), "{history}");
 }
