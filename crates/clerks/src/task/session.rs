@@ -451,6 +451,7 @@ impl Session {
                     environment: std::mem::take(&mut self.environment),
                     created_ms: self.created_ms,
                     now_ms: self.now_ms,
+                    records: std::mem::take(&mut self.records),
                     stages: std::mem::take(&mut self.stages),
                     flights: std::mem::take(&mut self.flights),
                     gates: std::mem::take(&mut self.gates),

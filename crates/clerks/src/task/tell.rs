@@ -86,7 +86,7 @@ impl Task {
     /// How a session without a version stands; who is to go on with it, where somebody else has found it.
     fn first_session(&self) -> String {
         let words = self.words();
-        let found = words.say("task-v1", &[]);
+        let found = words.say("taskline-v1", &[]);
         match self.version {
             Version::First => format!("{found}\n{}", self.status()),
             Version::Second => format!("{found}\n{}", words.say("taskline-v1-elsewhere", &[])),
