@@ -178,6 +178,8 @@ mod tests {
         files.write("a/v1.json", "found").unwrap();
         again().adopt("a/v1.json", "found").unwrap();
         assert_eq!(again().put("a/v1.json", "gone on with").unwrap(), None);
+        again().adopt("a/v1.json", "found").unwrap();
+        assert_eq!(again().put("a/v1.json", "further on").unwrap(), None, "it is ours still");
         files.write("a/v1.json", "edited").unwrap();
         again().adopt("a/v1.json", "found").unwrap();
         let aside = again().put("a/v1.json", "gone on with").unwrap();

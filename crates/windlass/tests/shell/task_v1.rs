@@ -378,7 +378,8 @@ fn a_path_that_leads_out_is_a_restart() {
     assert_eq!(code, Some(5), "{said}");
     assert!(said.contains("Recovered docs_path failed validation: docs/../../outside/"), "{said}");
     assert!(said.contains("Start afresh: windlass task"), "{said}");
-    assert!(left.file(STATE).is_none() && left.roles().is_empty());
+    assert!(left.file(STATE).is_none() && left.roles().is_empty(), "{said}");
+    assert!(!said.contains("Phase  :"), "what is gone has nothing to show: {said}");
 }
 
 /// What is over is no session, and what cannot be read as one is asked about as for any other.
