@@ -1,7 +1,8 @@
 //! Projections: files that are written from the journal, in a person's checkout.
 //!
-//! What we wrote last is remembered by digest. A file that holds anything else was written by somebody else: it is set
-//! aside under another name before ours takes its place, and said.
+//! What we write is remembered by digest, before it is written: whoever is cut off in between finds their own file again. A
+//! file that holds anything else was written by somebody else: it is set aside under another name before ours takes its
+//! place, and said.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,13 +11,16 @@ use std::path::PathBuf;
 use crate::memory::Files;
 use windlass_engine::message::Trouble;
 
+/// By path, the digest of what we wrote; and that of what we wrote before it, which is there until it is replaced.
+type Ledger = BTreeMap<String, String>;
+
 /// Writes projections.
 #[derive(Debug)]
 pub struct Projection {
     files: Files,
     /// Where it is remembered what was written.
     ledger: PathBuf,
-    written: BTreeMap<String, String>,
+    written: Ledger,
     /// What this process knows to be there: looking again each time would cost more than writing.
     there: BTreeMap<String, String>,
 }
@@ -31,7 +35,7 @@ impl Projection {
 
     /// Whether a file is as we wrote it.
     pub fn is_ours(&self, path: &str, text: &str) -> bool {
-        self.written.get(path).is_some_and(|digest| *digest == digest_of(text))
+        has(&self.written, path, text)
     }
 
     /// Writes a file, unless it is as it should be. Where somebody else's was set aside, the name it has now.
@@ -49,15 +53,17 @@ impl Projection {
         match &there {
             Some(there) if there == text => {
                 if !self.is_ours(path, text) {
-                    self.remember(path, text)?;
+                    self.remember(path, text, None)?;
                 }
                 return Ok(None);
             }
-            Some(there) if !self.is_ours(path, there) => aside = Some(self.set_aside(path, there)?),
-            Some(_) | None => {}
+            Some(there) if !self.is_ours(path, there) => {
+                aside = Some(self.set_aside(path, there)?);
+                self.remember(path, text, None)?;
+            }
+            before => self.remember(path, text, before.as_deref())?,
         }
         self.files.write(path, text)?;
-        self.remember(path, text)?;
         Ok(aside)
     }
 
@@ -133,8 +139,9 @@ impl Projection {
         Err(Trouble::defect("no name is left"))
     }
 
-    fn remember(&mut self, path: &str, text: &str) -> Result<(), Trouble> {
-        self.written.insert(path.to_owned(), digest_of(text));
+    fn remember(&mut self, path: &str, text: &str, before: Option<&str>) -> Result<(), Trouble> {
+        let digests = [Some(text), before].into_iter().flatten().map(digest_of);
+        self.written.insert(path.to_owned(), digests.collect::<Vec<_>>().join(" "));
         let text = serde_json::to_string(&self.written).unwrap_or_default();
         let new = self.ledger.with_extension("new");
         let written = fs::write(&new, text).and_then(|()| fs::rename(&new, &self.ledger));
@@ -144,8 +151,12 @@ impl Projection {
 
 /// Whether a file is as we wrote it, by what a ledger has.
 pub fn wrote(ledger: &str, path: &str, text: &str) -> bool {
-    let written: BTreeMap<String, String> = serde_json::from_str(ledger).unwrap_or_default();
-    written.get(path).is_some_and(|digest| *digest == digest_of(text))
+    has(&serde_json::from_str(ledger).unwrap_or_default(), path, text)
+}
+
+fn has(ledger: &Ledger, path: &str, text: &str) -> bool {
+    let digest = digest_of(text);
+    ledger.get(path).is_some_and(|digests| digests.split(' ').any(|it| it == digest))
 }
 
 fn digest_of(text: &str) -> String {
@@ -155,6 +166,25 @@ fn digest_of(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Cut off on either side of the write: what is there is known to be ours.
+    #[test]
+    fn what_we_were_cut_off_at_is_still_ours() {
+        let (dir, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let files = Files::of(dir.path());
+        let again = || Projection::into(files.clone(), state.path().join("projected.json"));
+        again().put("state.json", "one").unwrap();
+        for text in ["two", "three"] {
+            // Remembered, and not written: twice in a row, the same file is there.
+            again().remember("state.json", text, Some("one")).unwrap();
+            assert!(again().is_ours("state.json", "one"));
+        }
+        // Written, and nobody has come any further.
+        files.write("state.json", "three").unwrap();
+        assert_eq!(again().put("state.json", "four").unwrap(), None, "nothing is set aside");
+        assert!(!again().is_ours("state.json", "edited by Ada"));
+        assert!(again().remove("state.json").unwrap());
+    }
 
     #[test]
     fn what_we_wrote_is_written_over_and_what_others_wrote_is_set_aside() {

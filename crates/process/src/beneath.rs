@@ -190,7 +190,7 @@ impl Root {
         let mut random = [0; 8];
         getrandom(&mut random, GetRandomFlags::empty())
             .map_err(|errno| self.refusal("write", path, errno))?;
-        let temporary = format!(".windlass-{:016x}", u64::from_le_bytes(random));
+        let temporary = format!("{TEMPORARY}{:016x}", u64::from_le_bytes(random));
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let written = openat(&parent, &temporary, flags, Mode::from_raw_mode(0o666))
             .map_err(io::Error::from)
@@ -349,6 +349,16 @@ impl Root {
         let (root, path) = self.names(path);
         BeneathError::Io { what, root, path, source }
     }
+}
+
+/// How a file is called while it is being written.
+const TEMPORARY: &str = ".windlass-";
+
+/// Whether a file of this name is what somebody left who was killed while a file was put in place.
+pub fn is_half_written(name: &str) -> bool {
+    name.strip_prefix(TEMPORARY).is_some_and(|random| {
+        random.len() == 16 && random.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'))
+    })
 }
 
 #[cfg(test)]

@@ -2,11 +2,13 @@
 //! changed since, stays where it is, and is named.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use windlass_core::path::For;
 use windlass_engine::clerk::Told;
 use windlass_engine::message::Trouble;
 use windlass_engine::shop::lock;
+use windlass_process::beneath::is_half_written;
 use windlass_sources::task::{self as format};
 
 use super::Task;
@@ -24,6 +26,11 @@ const OWN: [&str; 6] = [
 /// Where a team's knowledge is, below the output base.
 const MEMORY: &str = "memory";
 
+/// What a write that was cut off has left there: nobody's but ours.
+fn is_cut_off(path: &str) -> bool {
+    Path::new(path).file_name().and_then(|name| name.to_str()).is_some_and(is_half_written)
+}
+
 impl Task {
     /// The session's own files that are there.
     fn own_files(&self) -> Vec<String> {
@@ -32,7 +39,10 @@ impl Task {
             let itself = self.files.root().join(path).is_file().then(|| (*path).to_owned());
             below.into_iter().chain(itself)
         });
-        files.collect()
+        let beside = self.files.below(format::HARNESS).into_iter().filter(|path| {
+            is_cut_off(path) && Path::new(path).parent() == Some(Path::new(format::HARNESS))
+        });
+        files.chain(beside).collect()
     }
 
     /// Removes the files of a session that somebody left, now that a person wants that. What they hold is kept in the
@@ -102,7 +112,7 @@ impl Task {
             }
         }
         self.files.remove_empty(place);
-        for above in std::path::Path::new(place).ancestors().skip(1).filter_map(|it| it.to_str()) {
+        for above in Path::new(place).ancestors().skip(1).filter_map(|it| it.to_str()) {
             if !above.is_empty() && self.files.below(above).is_empty() {
                 self.files.remove_empty(above);
             }
@@ -122,7 +132,9 @@ impl Task {
         let mut left = Vec::new();
         let mut projection = lock(&self.projection);
         for path in paths {
-            if !projection.remove(&path)? {
+            if is_cut_off(&path) {
+                self.files.remove(&path)?;
+            } else if !projection.remove(&path)? {
                 left.push(path);
             }
         }

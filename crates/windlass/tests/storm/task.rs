@@ -201,9 +201,9 @@ mod slow {
         }
     }
 
-    /// I3: a stop decides nothing.
+    /// I3: a stop decides nothing. What writes that were cut off have left goes with the rest, and nothing else does.
     #[test]
-    fn a_stop_at_the_second_gate_is_asked_about_again() {
+    fn stopped_at_the_second_gate_it_asks_again_and_leaves_nothing_behind() {
         let dir = tempfile::tempdir().unwrap();
         let place = Place::new(Tale::Task(Patch::Rejected), &dir.path().join("place"));
         let proposed = |moment: &Moment| {
@@ -220,7 +220,16 @@ mod slow {
         let (code, said) = ended(place.windlass(&["resume"]).output().unwrap());
         assert_eq!(code, Some(8), "{said}");
         assert!(proposed(&place.moment().unwrap()), "{:?}", place.moment());
+        for dir in [".harness", ".harness/generator", "docs/harness/say-hello"] {
+            for name in [".windlass-of-mine", ".windlass-0123456789abcdef"] {
+                fs::write(place.repo().join(dir).join(name), "half").unwrap();
+            }
+        }
         place.finish().unwrap();
+        let files = left(&place.repo()).into_iter().filter(|(_, text)| text == "half");
+        let names: Vec<String> = files.map(|(name, _)| name).collect();
+        assert_eq!(names.len(), 3, "{names:?}");
+        assert!(names.iter().all(|name| name.ends_with(".windlass-of-mine")), "{names:?}");
     }
 
     #[test]
