@@ -77,7 +77,7 @@ impl Projection {
         if self.there.contains_key(path) || self.files.text(path)?.as_deref() != Some(found) {
             return Ok(());
         }
-        self.remember(path, found)
+        self.remember(path, found, None)
     }
 
     /// Writes a file that a person may change: theirs stays as it is.
@@ -115,7 +115,7 @@ impl Projection {
         let there = self.files.text(path).ok().flatten();
         if there.as_deref() == Some(text) && !self.is_ours(path, text) {
             // Who cannot remember it takes it for somebody else's, and leaves it alone.
-            let _ = self.remember(path, text);
+            let _ = self.remember(path, text, None);
         }
     }
 

@@ -1,13 +1,14 @@
 //! The story of one task: three planners criticise each other, the spec is confirmed, two advisors advise, and what is made
 //! fails its check four times. Then a patch is asked for and decided on, and what is there lands on a branch of its own.
 
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use crate::Dice;
 use crate::autofix::{self, Moment};
-use crate::copies::Told;
+use crate::copies::{Point, Told};
 use crate::place::{Place, Tale, ended};
 
 /// What becomes of the patch.
@@ -126,17 +127,16 @@ fn decided(told: &Told, what: &str) -> usize {
     told.seen.decisions.iter().filter(|decision| decision.contains(what)).count()
 }
 
-#[test]
-fn the_story_of_a_task_has_everything_in_it() {
-    let told = Told::new(Tale::Task(Patch::Mends), |_| false);
-    assert_eq!(broken(&told), None);
-    assert_eq!(course(&told), ["proposed", "applied"]);
+/// The story has everything in it, and at no instant what must not be.
+fn is_whole(told: &Told) {
+    assert_eq!(broken(told), None);
+    assert_eq!(course(told), ["proposed", "applied"]);
     let tally = &told.seen.tally;
     assert_eq!(tally["cross-critique 1"], 3, "three planners: {tally:?}");
     assert_eq!(tally["implementation 4"], 1, "three retries");
     assert!(tally.contains_key("code-quality-advisor 1"), "two advisors");
     assert!(tally.contains_key("test-stability-advisor 1"), "two advisors");
-    assert_eq!(decided(&told, "autofix:cleared"), 1, "{:?}", told.seen.decisions);
+    assert_eq!(decided(told, "autofix:cleared"), 1, "{:?}", told.seen.decisions);
     assert!(told.seen.tree.starts_with("harness/say-hello:hello.txt:good\n"), "{}", told.seen.tree);
     assert_eq!(told.seen.landings, "Say hello\nStart");
     let checkout = &told.seen.checkout;
@@ -145,19 +145,23 @@ fn the_story_of_a_task_has_everything_in_it() {
     assert!(told.points.len() > 700, "{} points", told.points.len());
 }
 
-/// Told once, and cut off where the patch is proposed, applied and found wanting, or decided against.
-fn cut_off_at_its_patch(patch: Patch, course_of_it: &[&str], threads: &[&str]) {
-    // In the middle of an effect, when it has been begun and nobody knows.
-    let copied = std::cell::RefCell::new(Vec::new());
+/// Told once, and cut off at the first point of each of these threads, in the middle of an effect; and wherever else.
+fn cut_off(
+    patch: Patch,
+    course_of_it: &[&str],
+    threads: &[&str],
+    elsewhere: impl Fn(&Point) -> bool,
+) {
+    let first = RefCell::new(Vec::new());
     let told = Told::new(Tale::Task(patch), |point| {
-        let mut copied = copied.borrow_mut();
-        let here = threads.contains(&point.thread.as_str()) && !copied.contains(&point.thread);
+        let mut first = first.borrow_mut();
+        let here = threads.contains(&point.thread.as_str()) && !first.contains(&point.thread);
         if here {
-            copied.push(point.thread.clone());
+            first.push(point.thread.clone());
         }
-        here
+        here || elsewhere(point)
     });
-    assert_eq!(copied.into_inner(), threads);
+    assert_eq!(first.into_inner(), threads);
     assert_eq!(broken(&told), None);
     assert_eq!(course(&told), course_of_it);
     assert_eq!(decided(&told, "\"event\":\"asked\""), 6, "the first gate once more, then the last");
@@ -172,7 +176,7 @@ mod slow {
     #[test]
     fn a_sample_of_the_copies_of_a_task_comes_to_the_same() {
         let picked = Dice::new(0x7a5c).sample(1_000, 2);
-        let proposing = std::cell::Cell::new(None);
+        let proposing = Cell::new(None);
         let told = Told::new(Tale::Task(Patch::Mends), |point| {
             // One of them is where a proposal is on its way: the second gate comes next, not the first.
             if point.thread == "role propose" && proposing.get().is_none() {
@@ -181,22 +185,8 @@ mod slow {
             picked.contains(&point.number) || proposing.get() == Some(point.number)
         });
         assert!(proposing.get().is_some());
+        is_whole(&told);
         for point in told.points.iter().filter(|point| told.copied(point)) {
-            assert_eq!(told.take_up(point).0, None, "{}", point.name());
-        }
-    }
-
-    /// When it has landed and its files are on their way out.
-    #[test]
-    fn cut_off_at_its_very_end_a_task_leaves_none_of_its_files() {
-        let landed = std::cell::Cell::new(false);
-        let told = Told::new(Tale::Task(Patch::Rejected), |point| {
-            landed.set(landed.get() || point.thread == "land land_code");
-            landed.get() && point.name().ends_with("main: commit after")
-        });
-        let last: Vec<_> = told.points.iter().filter(|point| told.copied(point)).collect();
-        assert!(last.len() >= 4, "landed, papers gone, session gone, told: {last:?}");
-        for point in last {
             assert_eq!(told.take_up(point).0, None, "{}", point.name());
         }
     }
@@ -235,11 +225,20 @@ mod slow {
     #[test]
     fn a_patch_that_does_not_help_is_the_only_one_however_it_is_cut_off() {
         let course = ["proposed", "applied", "stopped"];
-        cut_off_at_its_patch(Patch::FailsAgain, &course, &["role propose", "save apply_patch"]);
+        let threads = ["role propose", "save apply_patch"];
+        cut_off(Patch::FailsAgain, &course, &threads, |_| false);
     }
 
+    /// Cut off also when it has landed, with its files on their way out: none is left.
     #[test]
     fn a_patch_that_is_rejected_is_the_only_one_however_it_is_cut_off() {
-        cut_off_at_its_patch(Patch::Rejected, &["proposed", "rejected"], &["role propose"]);
+        let (landed, ends) = (Cell::new(false), Cell::new(0));
+        cut_off(Patch::Rejected, &["proposed", "rejected"], &["role propose"], |point| {
+            landed.set(landed.get() || point.thread == "land land_code");
+            let here = landed.get() && point.name().ends_with("main: commit after");
+            ends.set(ends.get() + usize::from(here));
+            here
+        });
+        assert!(ends.get() >= 4, "landed, papers gone, session gone, told: {}", ends.get());
     }
 }
