@@ -1,6 +1,7 @@
 //! What Windlass itself costs, beside the least that it could cost: the same stand-in agent started in a loop, its
 //! stream read, its end waited for. No sandbox and no edits: that is the bare row. The default row has an agent that
-//! edits, and beside it a commit of what it did (what the sandbox costs is a bench of its own); then a whole autopilot, phase by phase.
+//! edits, and beside it a commit of what it did (what the sandbox costs is a bench of its own); then a whole autopilot, phase by
+//! phase, and a whole task.
 //!
 //! `cargo bench -p windlass` prints each figure beside its floor. The two take turns, so that whatever else the
 //! machine does falls on both; the ratio is what counts. This program plays every part: it is the bench, the floor
@@ -31,6 +32,8 @@ fn main() {
         Some("floor") => floor(Path::new(&args[2]), args[3].parse().unwrap()),
         Some("commits") => commits(Path::new(&args[2]), args[3].parse().unwrap()),
         Some("pool") => pool(Path::new(&args[2]), args[3].parse().unwrap()),
+        // One of them by itself: `cargo bench -p windlass --bench bare -- tasks`.
+        Some("tasks") => tasks(),
         _ => bench(),
     }
 }
@@ -62,14 +65,25 @@ fn play() -> String {
             fs::write(var("WINDLASS_FILE_HANDOFF_JSON"), handoff).unwrap();
             "planned"
         }
-        "verifier" => "pass",
+        "verifier" | "evaluator" => "pass",
         "code-reviewer" => "clear",
+        "architect" | "senior-developer" | "synthesis-standard" => "generated",
+        "lead-developer" | "combined-advisor" => "written",
+        "implementation-standard" => {
+            edit(Path::new("made.txt"));
+            "changed"
+        }
         "writer" | "task-executor" => {
             edit(Path::new(&format!("unit-{}.txt", var("WINDLASS_UNIT"))));
             "done"
         }
         _ => "done",
     };
+    // What a role of task promises; the verdict is an evaluator's.
+    let papers = std::env::vars().filter(|(name, _)| name.ends_with("_MD"));
+    for (_, path) in papers.filter(|(name, _)| name.starts_with("WINDLASS_FILE_")) {
+        fs::write(path, "### Verdict: PASS\n").unwrap();
+    }
     let counts = "\"blocking_count\":0,\"warning_count\":0,\"note_count\":0";
     format!("{{\"verdict\":\"{verdict}\",{counts}}}\n")
 }
@@ -196,6 +210,38 @@ impl Scratch {
         scratch
     }
 
+    /// The same for a task, with conventions, so that nothing is asked about those.
+    fn tasked() -> Scratch {
+        let scratch = Scratch::new("", 0);
+        let (repo, config) = (scratch.repo(), scratch.repo().join("windlass.toml"));
+        let own = fs::read_to_string(&config).unwrap();
+        let more = "[checks]\ntest = 'true'\n[policies.ends]\nstage = 'commit_gate'\nanswer = 'code_only'\n";
+        fs::write(config, format!("{own}{more}")).unwrap();
+        fs::write(repo.join("CLAUDE.md"), "Use spaces.\n".repeat(60)).unwrap();
+        for args in [&["add", "-A"][..], &["commit", "-qm", "Task"]] {
+            assert!(Command::new("git").args(args).current_dir(&repo).status().unwrap().success());
+        }
+        scratch
+    }
+
+    /// A whole task, with its one answer between; `path` is where programs are looked for.
+    fn task(&self, path: Option<&Path>) -> Duration {
+        let words: [(&[&str], i32); 3] = [
+            (&["task", "Make it", "--mode", "standard", "--model-config", "default"], 8),
+            (&["answer", "task-1:0", "proceed"], 0),
+            (&["resume"], 0),
+        ];
+        let all = std::env::var("PATH").unwrap_or_default();
+        let one = |(args, code): &(&[&str], i32)| {
+            let mut command = self.windlass(args);
+            if let Some(first) = path {
+                command.env("PATH", format!("{}:{all}", first.display()));
+            }
+            timed(&mut command, *code).0
+        };
+        words.iter().map(one).sum()
+    }
+
     fn autopilot(&self) -> Command {
         self.windlass(&["autopilot", "spec.md", "--fast"])
     }
@@ -289,6 +335,58 @@ fn bench() {
     resumes();
     edits();
     phases();
+    tasks();
+}
+
+/// A whole task in mode standard, without the time that its agents take, beside its parts: as many starts of an agent, of
+/// git and of a shell as it takes.
+fn tasks() {
+    let counted = Scratch::tasked();
+    let count = counted.dir.path().join("counted");
+    let shim = counted.dir.path().join("shim");
+    fs::create_dir(&shim).unwrap();
+    let git = which("git");
+    let line =
+        format!("#!/bin/sh\necho >> '{}'\nexec '{}' \"$@\"\n", count.display(), git.display());
+    fs::write(shim.join("git"), line).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(shim.join("git"), mode).unwrap();
+    counted.task(Some(&shim));
+    let calls = fs::read_to_string(&count).unwrap().lines().count();
+    let agents = counted.stamps().len();
+    let (mut floors, mut found) = (Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        let scratch = Scratch::tasked();
+        let from = Instant::now();
+        (0..agents).for_each(|_| ask(scratch.dir.path()));
+        let asked: u64 = scratch.stamps().iter().map(|(began, ended)| ended - began).sum();
+        for _ in 0..calls {
+            let mut call = Command::new(&git);
+            call.args(["rev-parse", "HEAD^{tree}"])
+                .current_dir(scratch.repo())
+                .stdout(Stdio::null());
+            assert!(call.status().unwrap().success());
+        }
+        for _ in 0..2 {
+            assert!(Command::new("/bin/sh").args(["-c", "true"]).status().unwrap().success());
+        }
+        floors.push(ms(from.elapsed()) - asked as f64 / 1e3);
+        let time = scratch.task(None);
+        let asked: u64 = scratch.stamps().iter().map(|(began, ended)| ended - began).sum();
+        found.push(ms(time) - asked as f64 / 1e3);
+    }
+    println!(
+        "| – | calls of git, and agents, of a task in mode standard | – | {calls}, {agents} | – | – |"
+    );
+    let (floor, own) = (median(&mut floors), median(&mut found));
+    row(0, "a whole task in mode standard, beside its starts of programs", floor, own, "≤ 3");
+}
+
+/// Where a program is.
+fn which(name: &str) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let dirs: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    dirs.iter().map(|dir| dir.join(name)).find(|file| file.is_file()).unwrap()
 }
 
 /// The time between two agents, and the processor time for each.
