@@ -101,7 +101,7 @@ taskline-v1-elsewhere = It is not migrated. `windlass task` goes on with it as i
 taskline-v1-evaluate = [harness] Phase: Evaluate (Layer 3)
     Dispatching evaluator sub-agent...
 taskline-v1-start = Start afresh: windlass task "…"
-taskline-v1-committed = What this session has changed counts as far as it is committed: on { $branch }, or, if there is no such branch, where you are. Changes in your working tree that are not committed are not looked at, so commit them before you resume.
+taskline-committed = What this session has changed counts as far as it is committed: on { $branch }, or, if there is no such branch, where you are. Changes in your working tree that are not committed are not looked at, so commit them before you resume.
 taskline-v1-steps = A session without a version has no steps of its own: it goes on where it was, to its end.
 taskline-open-unproved = the project's own commands fail on it, and it was gone on with
 taskline-evidence = Evidence:

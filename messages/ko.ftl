@@ -100,7 +100,7 @@ taskline-v1-elsewhere = 이 세션은 새 형식으로 바꾸지 않습니다. `
 taskline-v1-evaluate = [harness] 단계: 평가 (레이어 3)
     평가 에이전트를 실행합니다...
 taskline-v1-start = 새로 시작하기: windlass task "…"
-taskline-v1-committed = 이 세션이 바꾼 내용은 { $branch } 브랜치에, 그런 브랜치가 없으면 현재 체크아웃에 커밋된 것만 인정됩니다. 작업 트리에 커밋하지 않은 변경은 보지 않으니, 이어서 하기 전에 커밋하세요.
+taskline-committed = 이 세션이 바꾼 내용은 { $branch } 브랜치에, 그런 브랜치가 없으면 현재 체크아웃에 커밋된 것만 인정됩니다. 작업 트리에 커밋하지 않은 변경은 보지 않으니, 이어서 하기 전에 커밋하세요.
 taskline-v1-steps = 버전 표시가 없는 세션에는 따로 실행하는 단계가 없습니다. 멈춘 곳부터 끝까지 이어서 진행합니다.
 taskline-open-unproved = 프로젝트의 검사 명령이 실패한 상태에서 계속 진행했습니다
 taskline-evidence = 근거:

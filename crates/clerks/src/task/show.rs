@@ -183,10 +183,11 @@ impl Task {
     fn what_counts(&self) -> Option<String> {
         let words = self.words();
         let session = self.session();
-        let made = !["plan_ready", "gen_ready"].contains(&session.standing().0);
+        let early = ["plan_ready", "planning", "plan_done", "generate_ready", "gen_ready"];
+        let made = !early.contains(&session.standing().0);
         let branch = branch_of(session.there()?);
-        (self.version == Version::First && made && session.environment.has_git)
-            .then(|| words.say("taskline-v1-committed", &[("branch", &branch)]))
+        (made && session.environment.has_git)
+            .then(|| words.say("taskline-committed", &[("branch", &branch)]))
     }
 
     /// What is known of a proposed patch.

@@ -121,6 +121,9 @@ fn a_verdict_that_was_left_is_proved_or_taken_by_a_person() {
     let mut rig = left(at("evaluate_done"), &PAPERS);
     rig.write(&format!("{DOCS}/qa_report.md"), &report("PASS"));
     rig.run(&["task"]);
+    // What is not committed is not looked at, and that is said before anybody decides.
+    let gates = rig.scratch.windlass(&["gates"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&gates.stdout).contains("so commit them before you resume"));
     rig.answers(&[("session_gate", &["resume"]), ("stay", &[])]);
     assert_eq!(rig.asked().unwrap().1, "take_its_word", "{}", rig.told);
 }

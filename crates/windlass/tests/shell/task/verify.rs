@@ -219,3 +219,15 @@ fn what_is_left_to_be_done_fails_only_where_that_is_wanted() {
     assert_eq!(rig.asked().unwrap().1, "verify_gate", "{}", rig.told);
     assert!(gates(&rig).contains("TODO: louder"));
 }
+
+/// T8: the command that is said is the one that runs, and `none` runs nothing.
+#[test]
+fn a_command_that_is_said_is_run() {
+    let mut rig = Rig::new("");
+    rig.does(&["--mode", "single", "--lint-cmd", "! test -e hello.txt"], &[]);
+    assert_eq!(rig.asked().unwrap().1, "verify_gate", "{}", rig.told);
+    rig.saw("check lint: fail");
+    let mut rig = Rig::new(&implements(None, "bad\n"));
+    assert_eq!(rig.does(&["--mode", "single", "--test-cmd", "none"], &[]), Some(0), "{}", rig.told);
+    rig.saw("check test: skipped");
+}
