@@ -104,6 +104,7 @@ taskline-v1-start = Start afresh: windlass task "…"
 taskline-committed = What this session has changed counts as far as it is committed: on { $branch }, or, if there is no such branch, where you are. Changes in your working tree that are not committed are not looked at, so commit them before you resume.
 taskline-v1-steps = A session without a version has no steps of its own: it goes on where it was, to its end.
 taskline-open-unproved = the project's own commands fail on it, and it was gone on with
+taskline-cleans = `code_only` removes { $docs } and .harness/, as far as they are as Windlass wrote them
 taskline-evidence = Evidence:
 taskline-read-only = read by a model ({ $came }): { $line }
 taskline-all-skipped = no check has passed: what lands is marked as skipped

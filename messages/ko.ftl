@@ -103,6 +103,7 @@ taskline-v1-start = 새로 시작하기: windlass task "…"
 taskline-committed = 이 세션이 바꾼 내용은 { $branch } 브랜치에, 그런 브랜치가 없으면 현재 체크아웃에 커밋된 것만 인정됩니다. 작업 트리에 커밋하지 않은 변경은 보지 않으니, 이어서 하기 전에 커밋하세요.
 taskline-v1-steps = 버전 표시가 없는 세션에는 따로 실행하는 단계가 없습니다. 멈춘 곳부터 끝까지 이어서 진행합니다.
 taskline-open-unproved = 프로젝트의 검사 명령이 실패한 상태에서 계속 진행했습니다
+taskline-cleans = `code_only`를 선택하면 { $docs }와 .harness/에서 Windlass가 쓴 그대로인 파일을 삭제합니다
 taskline-evidence = 근거:
 taskline-read-only = 모델이 읽고 확인함({ $came }): { $line }
 taskline-all-skipped = 통과한 검사가 없습니다: 결과에는 '건너뜀'으로 표시됩니다

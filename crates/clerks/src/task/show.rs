@@ -174,7 +174,11 @@ impl Task {
                 Some(check.output.clone())
             }
             stage::SCAN_FAILED => Some(words.say("taskline-scan-missing", &[])),
-            stage::COMMIT_GATE => Some(self.evidence()),
+            stage::COMMIT_GATE => {
+                let docs = self.docs();
+                let cleans = words.say("taskline-cleans", &[("docs", &docs)]);
+                Some(format!("{}\n{cleans}", self.evidence()))
+            }
             _ => None,
         }
     }

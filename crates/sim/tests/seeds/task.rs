@@ -23,6 +23,12 @@ use windlass_sim::{Saying, Walk, item, typed};
 static FLOW: LazyLock<Arc<Workflow>> =
     LazyLock::new(|| crate::built_in(include_str!("../../../../workflows/task.toml")));
 
+/// What the evaluator is told of layer 1, in the seed's words.
+pub const LAYER1_PASSED: &str =
+    "Layer 1 PASSED — build/test/lint/type-check verified. See verify_report.md";
+pub const LAYER1_FAILED: &str = "Layer 1 FAILED (user proceeded despite failures) — see verify_report.md. Pay extra attention to \
+                             build/test correctness.";
+
 const MODES: [&str; 3] = ["single", "standard", "multi"];
 
 /// What happens, in order: the stage or gate, and what it comes to.

@@ -1,5 +1,6 @@
 //! task-v1, seed 001: "v1 Logic Summary (for sessions without version field)", sentence by sentence.
 
+use crate::task::{LAYER1_FAILED, LAYER1_PASSED};
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
@@ -331,14 +332,14 @@ fn three_retries_and_then_the_hard_gate() {
     let mut walk = at("verify_gate", There, &failing("verifying"));
     walk.answers("verify_gate", "continue").on_to("evaluating", &[]);
     let context = with(&walk, "evaluating", "verify_context");
-    assert_eq!(context.as_deref(), Some("Layer 1 FAILED (user proceeded despite failures)"));
+    assert_eq!(context.as_deref(), Some(LAYER1_FAILED));
     let mut walk = at("verify_gate", There, &failing("verifying"));
     walk.answers("verify_gate", "manual");
     assert_eq!((walk.at(), counter(&walk, "layer1")), (vec!["verify_ready".into()], None));
     let mut walk = at("verify_gate", There, &failing("verifying"));
     stops_at(&mut walk, "verify_gate");
     let walk = at("evaluating", There, &[]);
-    assert_eq!(with(&walk, "evaluating", "verify_context").as_deref(), Some("Layer 1 PASSED"));
+    assert_eq!(with(&walk, "evaluating", "verify_context").as_deref(), Some(LAYER1_PASSED));
 }
 
 /// "Confirmation gates are non-negotiable. No implicit approval."

@@ -3,7 +3,10 @@
 use windlass_core::run::Wish;
 use windlass_sim::{Saying, Walk};
 
-use super::{Steps, choices, counter, fails, first_gate, last_record, stops_at, with};
+use super::{
+    LAYER1_FAILED, LAYER1_PASSED, Steps, choices, counter, fails, first_gate, last_record,
+    stops_at, with,
+};
 
 fn offers_autofix(walk: &Walk<'_>) -> bool {
     assert!(walk.is_at("verify_gate"), "at {:?}", walk.at());
@@ -187,7 +190,7 @@ fn i4_a_failed_patch_leaves_the_retry_count_alone() {
     let mut walk = second_gate();
     walk.answers("patch_gate", "apply").says("apply_patch", "saved").on_to("evaluating", &[]);
     let context = with(&walk, "evaluating", "verify_context");
-    assert_eq!((counter(&walk, "layer1"), context.as_deref()), (Some(3), Some("Layer 1 PASSED")));
+    assert_eq!((counter(&walk, "layer1"), context.as_deref()), (Some(3), Some(LAYER1_PASSED)));
     walk.says("evaluating", "fail_l2").on_to("verifying", &[]).says("verifying", "fail");
     assert_eq!(walk.says("verify_report", "told").at(), ["verify_gate"]);
 }
@@ -253,5 +256,5 @@ fn the_gate_goes_on_without_auto_fix() {
     assert_eq!(last_record(&walk), "autofix:rejected");
     walk.answers("verify_gate", "continue").on_to("evaluating", &[]);
     let context = with(&walk, "evaluating", "verify_context");
-    assert_eq!(context.as_deref(), Some("Layer 1 FAILED (user proceeded despite failures)"));
+    assert_eq!(context.as_deref(), Some(LAYER1_FAILED));
 }

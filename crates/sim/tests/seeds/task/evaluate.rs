@@ -4,7 +4,8 @@ use windlass_core::run::Subject;
 use windlass_sim::{Saying, Walk};
 
 use super::{
-    MODES, begin, choices, counter, first_gate, fresh, labels, last_record, stops_at, with,
+    LAYER1_FAILED, LAYER1_PASSED, MODES, begin, choices, counter, first_gate, fresh, labels,
+    last_record, stops_at, with,
 };
 
 fn says(verdict: &str) -> (&str, Saying) {
@@ -15,10 +16,10 @@ fn says(verdict: &str) -> (&str, Saying) {
 #[test]
 fn the_evaluator_is_told_about_layer_1() {
     let told = |walk: &Walk<'_>| with(walk, "evaluating", "verify_context").unwrap_or_default();
-    assert_eq!(told(&fresh(&[], "evaluating")), "Layer 1 PASSED");
+    assert_eq!(told(&fresh(&[], "evaluating")), LAYER1_PASSED);
     let mut walk = first_gate(&[]);
     walk.answers("verify_gate", "continue").on_to("evaluating", &[]);
-    assert_eq!(told(&walk), "Layer 1 FAILED (user proceeded despite failures)");
+    assert_eq!(told(&walk), LAYER1_FAILED);
     let mut walk = begin(&[], None, &[]);
     walk.on_to("evaluating", &[("verifying", Saying::new("skipped"))]);
     assert_eq!(told(&walk), "Layer 1 was not executed for this session.");
@@ -28,11 +29,11 @@ fn the_evaluator_is_told_about_layer_1() {
     walk.answers("verify_gate", "continue").on_to("evaluating", &[]);
     walk.says("evaluating", "fail_l3").on_to("qa_layer3", &[]).answers("qa_layer3", "fix");
     walk.on_to("evaluating", &[]);
-    assert_eq!(told(&walk), "Layer 1 PASSED");
+    assert_eq!(told(&walk), LAYER1_PASSED);
     walk.says("evaluating", "fail_l3").on_to("qa_layer3", &[]).answers("qa_layer3", "fix");
     walk.on_to("verify_gate", &super::fails()).answers("verify_gate", "continue");
     walk.on_to("evaluating", &[]);
-    assert_eq!(told(&walk), "Layer 1 FAILED (user proceeded despite failures)");
+    assert_eq!(told(&walk), LAYER1_FAILED);
 }
 
 /// The first gate of an adopted session: its layer 1 has failed, though not under our eyes.
@@ -46,7 +47,7 @@ fn an_adopted_failure_is_told_as_a_failure() {
         walk.on_to("verify_gate", &[("conventions", Saying::new("live"))]);
         walk.answers("verify_gate", "continue").on_to("evaluating", &[]);
         let told = with(&walk, "evaluating", "verify_context");
-        assert_eq!(told.as_deref(), Some("Layer 1 FAILED (user proceeded despite failures)"));
+        assert_eq!(told.as_deref(), Some(LAYER1_FAILED));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Generate: who works in which mode, and the limits of a change.
 
-use super::{MODES, fresh, last_record, roles_until, stops_at, with};
+use super::{LAYER1_PASSED, MODES, fresh, last_record, roles_until, stops_at, with};
 
 /// "single: Dispatch 1 sub-agent", "standard: 4a lead, 4b combined advisor, 4c implementation",
 /// "multi: 4b two advisors in parallel".
@@ -77,7 +77,7 @@ fn a_lifted_limit_still_leads_to_verify() {
     );
     walk.on_to("evaluating", &[]);
     assert_eq!(walk.runs("verifying"), 1);
-    assert_eq!(with(&walk, "evaluating", "verify_context").as_deref(), Some("Layer 1 PASSED"));
+    assert_eq!(with(&walk, "evaluating", "verify_context").as_deref(), Some(LAYER1_PASSED));
 
     let mut walk = beyond_limits();
     walk.answers("limits_gate", "manual");

@@ -2,7 +2,10 @@
 
 use windlass_core::{run::EffectKind, workflow::Errand};
 
-use super::{MODES, choices, counter, fails, first_gate, fresh, last_record, stops_at, with};
+use super::{
+    LAYER1_FAILED, LAYER1_PASSED, MODES, choices, counter, fails, first_gate, fresh, last_record,
+    stops_at, with,
+};
 
 /// "build, test, lint, type-check", and TODOs of changed files; the overrides reach them.
 #[test]
@@ -65,7 +68,7 @@ fn a_retry_that_passes_goes_on() {
         walk.says("verifying", "pass").on_to("evaluating", &[]);
         assert_eq!(counter(&walk, "layer1"), Some(failures));
         let context = with(&walk, "evaluating", "verify_context");
-        assert_eq!(context.as_deref(), Some("Layer 1 PASSED"), "after {failures}");
+        assert_eq!(context.as_deref(), Some(LAYER1_PASSED), "after {failures}");
     }
 }
 
@@ -118,7 +121,7 @@ fn continue_records_the_failure_and_the_evaluator_is_told() {
     walk.on_to("evaluating", &[]);
     assert_eq!(walk.runs("verify_result"), 1);
     let context = with(&walk, "evaluating", "verify_context");
-    assert_eq!(context.as_deref(), Some("Layer 1 FAILED (user proceeded despite failures)"));
+    assert_eq!(context.as_deref(), Some(LAYER1_FAILED));
     walk.says("evaluating", "pass").on_to("land_code", &[]);
     assert!(walk.is_at("land_code"), "the person's answer is the waiver");
 

@@ -10,3 +10,4 @@ mod rig;
 mod steps;
 mod terminal;
 mod verify;
+mod words;
