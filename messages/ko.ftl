@@ -118,11 +118,11 @@ taskline-left-alone = Windlass가 쓴 내용과 달라서 그대로 두었습니
 taskline-artifacts-gone = 삭제함: { $path }
 taskline-guard = { $path } 경로는 삭제하지 않습니다: { $why }
 taskline-not-staged = { $file } 파일을 스테이징하지 못했습니다: { $error }. 스펙 산출물이 git 기록에 남지 않을 수 있습니다.
-taskline-lane-kept = 작업 트리에 변경 내용을 적용할 수 없었습니다. 변경은 보관되어 있습니다: `windlass lanes list`로 확인하고 `windlass lanes restore`로 원하는 곳에 꺼낼 수 있습니다.
+taskline-lane-kept = 작업 트리에 변경 내용을 적용할 수 없었습니다. 변경은 레인에 보관되어 있습니다(`windlass lanes list`). 작업이 끝난 뒤에는 `windlass lanes restore`로 원하는 곳에 꺼낼 수 있습니다.
 taskline-output-base = 출력 위치 { $path }에 있는 것:
 taskline-output-row = { $name }: 파일 { $count }개
 taskline-memory = /memory 스킬의 팀 지식이 들어 있습니다.
-taskline-take = 가져오기: git merge --ff-only { $branch }
+taskline-take = 가져오기: git merge { $branch }
 taskline-take-by = 가져오기: { $command }
 taskline-given = 변경 내용은 커밋 없이 작업 트리에 있습니다. 산출물 위치: { $docs }
 taskline-next-generate = 계획이 완료되었습니다. 구현을 시작할까요? → windlass task generate
@@ -164,6 +164,8 @@ ask-same-resume = 이어서 하기
 ask-same-resume-about = { $phase }부터 계속
 ask-same-new = 새로 시작
 ask-same-new-about = 그 작업을 끝내고(결과물은 보관됨) { $slug }(으)로 시작
+ask-waits = 답변을 기다리는 질문이 있습니다: `windlass gates`로 보고 `windlass answer`로 답해 주세요
+answer-next = `windlass resume`으로 계속합니다
 ask-default = { $name }: { $value } (묻지 않았습니다: { $flag }로 선택할 수 있습니다)
 
 # 값은 받은 그대로 들어간다. 선택지의 키(proceed, stop …)와 파일·브랜치 이름은 영어 그대로 둔다.
@@ -210,6 +212,7 @@ tell-check-not-installed = 검사 { $name }: 건너뜀: 명령이 설치되어 �
 tell-check-no-command = 검사 { $name }: 건너뜀: 그런 명령이 없습니다
 tell-check-skipped = 검사 { $name }: 건너뜀
 tell-landed = { $commit } 커밋이 { $branch }에 반영됨
+tell-spent = { $dollars }/{ $most }달러, 토큰 { $tokens }/{ $tokens_most }: windlass.toml의 `[budget] unit`
 tell-waits-beside = { $commit } 커밋이 준비되어 { $branch } 옆에서 대기 중
 tell-take-it = 가져오려면: { $command }
 tell-cut-off = 작업 { $effect }이(가) 도중에 끊겼습니다
@@ -410,6 +413,16 @@ gate-task-commit-gate = 구현이 끝났습니다. 어떻게 마무리할까요?
     .all-about = 산출물까지 모두 커밋합니다
     .nothing = 커밋 안 함
     .nothing-about = .harness/만 정리하고 변경은 작업 트리에 남깁니다
+
+gate-task-refused-gate = 작업 트리에 변경 내용을 적용할 수 없었습니다. 어떻게 마무리할까요?
+    .give-again = 다시 시도
+    .give-again-about = 이제 작업 트리가 깨끗합니다: 커밋 없이 변경 내용을 적용합니다
+    .code-only = 코드만 커밋
+    .code-only-about = 산출물을 정리하고 코드 변경만 커밋합니다
+    .all = 모두 커밋
+    .all-about = 산출물까지 모두 커밋합니다
+    .leave = 그대로 두기
+    .leave-about = 마칩니다. 변경 내용은 보관되며 꺼내는 방법을 알려 드립니다
 
 gate-task-conflict-gate = 그사이 브랜치에 들어간 변경과 충돌합니다. 직접 해결할까요, 중단할까요?
     .manual = 직접 수정 후 계속

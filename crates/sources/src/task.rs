@@ -143,6 +143,8 @@ pub struct State {
     pub conventions: Option<String>,
     /// What the task is called.
     pub slug: String,
+    /// The run of Windlass whose projection this is: no session of its own, wherever it turns up.
+    pub windlass_run: String,
     /// When it began.
     pub created_at: String,
     /// When it was written last.
@@ -209,6 +211,8 @@ pub enum Left {
         /// Which.
         skill: String,
     },
+    /// What Windlass wrote from a journal.
+    Projection,
     /// One of the first version: it has none on it.
     First(Box<First>),
     /// One that is over.
@@ -268,6 +272,9 @@ pub fn read(text: &str) -> Result<Left, String> {
     let Json::Object(state) = json else { return Err("it is no object".to_owned()) };
     if let Some(skill) = state.get("skill").and_then(Json::as_str).filter(|it| *it != "workflow") {
         return Ok(Left::Other { skill: skill.to_owned() });
+    }
+    if state.get("windlass_run").is_some_and(|run| run.as_str().is_some_and(|it| !it.is_empty())) {
+        return Ok(Left::Projection);
     }
     match state.get("version") {
         None => return First::of(state),

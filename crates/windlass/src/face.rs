@@ -307,8 +307,12 @@ fn listen(asked: &Asked, answers: &Sender<Message>) {
 fn understood(gate: &OpenGate, line: &str) -> (Option<String>, Option<String>) {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let text = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+    let labelled =
+        gate.options.iter().find(|option| option.label.to_lowercase() == line.to_lowercase());
     if gate.options.iter().any(|option| option.key == word) {
         (Some(word.to_owned()), text(rest))
+    } else if let Some(option) = labelled {
+        (Some(option.key.clone()), None)
     } else {
         (None, text(line))
     }
@@ -316,7 +320,11 @@ fn understood(gate: &OpenGate, line: &str) -> (Option<String>, Option<String>) {
 
 /// The option that was probably meant by a single word that is none.
 fn mistyped<'g>(gate: &'g OpenGate, line: &str) -> Option<&'g str> {
-    let known = gate.options.iter().any(|option| option.key == line);
+    let lower = line.to_lowercase();
+    let known = gate
+        .options
+        .iter()
+        .any(|option| option.key == line || option.label.to_lowercase() == lower);
     let keys = gate.options.iter().map(|option| option.key.as_str());
     if known || line.contains(char::is_whitespace) { None } else { suggest::nearest(line, keys) }
 }

@@ -103,6 +103,7 @@ impl Held {
                     .hint("make a first commit there")
             })
         };
+        let mut settings = None;
         let (target, commit, made_from, config) = match onto {
             Onto::Branch(name) => {
                 let target = branch(name)?;
@@ -126,11 +127,16 @@ impl Held {
                     None => self.repository.head()?,
                 };
                 let commit = heads.tip(&target).unwrap_or(&from).clone();
-                let config = base::config(&looking, &commit)?;
+                // Nobody commits to that branch but the run: what is mended is mended where the person is.
+                let here =
+                    self.repository.branch().ok().and_then(|branch| heads.tip(&branch).cloned());
+                settings = here;
+                let config = base::config(&looking, settings.as_ref().unwrap_or(&commit))?;
                 (target, commit, Some(from), config)
             }
         };
-        let base = Base::at(&looking, &commit)?;
+        let settings = settings.as_ref().unwrap_or(&commit);
+        let base = Base::at(&looking, settings)?;
         let roles = base.roles()?;
         let skills = base.skills(&named(&roles, &config), &config)?;
         let mut checks = base.checks(&config)?;

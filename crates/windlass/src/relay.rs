@@ -21,17 +21,31 @@ use crate::workplace::Workplace;
 /// Whoever is there answers at once or not at all.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// What became of a request that was taken.
+pub struct Taken {
+    /// What there is to say about it.
+    pub said: Vec<String>,
+    /// Somebody is at work, and goes on by themselves.
+    pub under_way: bool,
+}
+
 /// Has a request taken, and on record, before it returns. What there is to say about what follows from it: whoever is at
 /// work says that itself.
-pub fn send(place: Workplace, request: Request) -> Result<Vec<String>, Error> {
+pub fn send(place: Workplace, request: Request) -> Result<Taken, Error> {
     let bytes = serde_json::to_vec(&request).map_err(|_| Error::defect())?;
-    let (response, said) = match ask(&place.dir, &bytes, PATIENCE) {
-        Ok(bytes) => (serde_json::from_slice(&bytes).map_err(|_| Error::defect())?, Vec::new()),
-        Err(AskError::Nobody) => here(place, request)?,
+    let (response, taken) = match ask(&place.dir, &bytes, PATIENCE) {
+        Ok(bytes) => {
+            let response = serde_json::from_slice(&bytes).map_err(|_| Error::defect())?;
+            (response, Taken { said: Vec::new(), under_way: true })
+        }
+        Err(AskError::Nobody) => {
+            let (response, said) = here(place, request)?;
+            (response, Taken { said, under_way: false })
+        }
         Err(error) => return Err(error.into()),
     };
     match response {
-        Response::Taken => Ok(said),
+        Response::Taken => Ok(taken),
         Response::Refused(why) => Err(Error::not_taken(why)),
     }
 }

@@ -88,6 +88,8 @@ const PERSONAS: [&str; 3] = ["architect", "senior_developer", "qa_specialist"];
 
 /// The clerk of a run of task.
 struct Task {
+    /// The run.
+    run: String,
     version: Version,
     files: Files,
     inputs: Inputs,
@@ -169,6 +171,7 @@ impl Task {
         let inputs = Inputs::of(run);
         let stages = run.workflow().stages.iter();
         Task {
+            run: run.id().to_owned(),
             version,
             session: Mutex::new(Session::new(Spoken::at_first(run, *lang))),
             projection: Mutex::new(Projection::into(files.clone(), state.join("projected.json"))),

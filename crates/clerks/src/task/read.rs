@@ -76,6 +76,7 @@ impl Task {
                 Ok(reading)
             }
             Ok(Left::First(_)) => Ok(came("v1")),
+            Ok(Left::Projection) => Ok(came("none")),
             Ok(Left::Completed) => Ok(came("completed")),
             Ok(Left::Open(open)) => self.adopted(&open, text),
             Err(flaw) => {

@@ -72,6 +72,8 @@ pub struct Session {
     pub checks: Vec<Checked>,
     /// What a model made of a change that no command could be run on.
     pub reading: Option<(String, String)>,
+    /// What layer 1 came to before it was begun anew.
+    last_layer1: Option<LayerOne>,
     /// What each stage's role said last, in a line.
     pub lines: BTreeMap<String, String>,
     /// The language that the person speaks.
@@ -82,6 +84,8 @@ pub struct Session {
     pub records: BTreeSet<String>,
     /// Where it landed: the commit, the branch, and how to take it while it waits.
     pub landed: Option<(String, String, Option<String>)>,
+    /// The change was given to the person.
+    pub given: bool,
     /// Papers that were to land and did not, by path.
     pub not_landed: BTreeSet<String>,
     /// Its files are gone, and are not written again.
@@ -98,6 +102,9 @@ pub struct Session {
     flights: BTreeMap<EffectId, FrameId>,
     gates: BTreeMap<windlass_core::run::GateId, FrameId>,
 }
+
+/// What layer 1 came to: its checks, its result, and what a model made of the change.
+type LayerOne = (Vec<Checked>, Option<&'static str>, Option<(String, String)>);
 
 /// Something to be said: a message's id and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -353,6 +360,14 @@ impl Session {
                     self.reported(&stage, word);
                 }
             }
+            // What was proved of this very work still holds.
+            Event::Upheld { stage, .. }
+                if run.workflow().stage(*stage).name == stage::VERIFYING =>
+            {
+                if let Some((checks, result, reading)) = self.last_layer1.take() {
+                    (self.checks, self.layer1_result, self.reading) = (checks, result, reading);
+                }
+            }
             Event::Moved(moved) => self.moved(moved, run),
             Event::Ended { outcome } => self.ended = Some(*outcome),
             _ => {}
@@ -380,6 +395,8 @@ impl Session {
                 self.says("taskline-phase-generate", &[]);
             }
             stage::VERIFY_READY => {
+                let last = (self.checks.clone(), self.layer1_result, self.reading.clone());
+                self.last_layer1 = Some(last);
                 self.layer1_result = None;
                 self.checks.retain(|check| check.name == LIMITS);
                 self.reading = None;
@@ -397,6 +414,7 @@ impl Session {
                 self.settled_conventions("taskline-conventions-kept")
             }
             (stage::CONVENTIONS, "live") => self.conventions = Some(format!("file:{CONVENTIONS}")),
+            (stage::GIVE_BACK, word) => self.given = word != "refused",
             (stage::VERIFYING, "pass") => self.layer1_result = Some("PASS"),
             (stage::VERIFYING, "fail") => self.layer1_result = Some("FAIL"),
             (stage::VERIFY_READING, "fail") => self.layer1_result = Some("FAIL"),

@@ -20,6 +20,7 @@ stages! { ALL:
     EDIT_SPEC = "edit_spec",
     EVALUATING = "evaluating",
     GENERATE_READY = "generate_ready",
+    GIVE_BACK = "give_back",
     IMPLEMENT_MULTI = "implement_multi",
     IMPLEMENT_SINGLE = "implement_single",
     IMPLEMENT_STANDARD = "implement_standard",

@@ -49,6 +49,7 @@ impl Task {
             has_git: session.environment.has_git,
             created_at: instant(session.created_ms),
             docs_path,
+            windlass_run: self.run.clone(),
             slug,
             ..State::default()
         };

@@ -182,7 +182,7 @@ impl Task {
                 let line = words.say("taskline-take-by", &[("command", command)]);
                 text.push_str(&format!("\n{line}"));
             }
-            None if session.records.contains("no_commit") || !session.environment.has_git => {
+            None if session.given => {
                 let line = words.say("taskline-given", &[("docs", &docs)]);
                 text.push_str(&format!("\n{line}"));
             }

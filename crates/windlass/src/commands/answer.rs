@@ -49,9 +49,12 @@ pub fn run(args: &AnswerArgs, out: &mut Output) -> Result<Exit, Error> {
         who: who(),
     };
     let words = heard(&place, &run, args.text.as_deref())?;
-    let said = relay::send(place, request)?;
+    let taken = relay::send(place, request)?;
     out.line(&words.say("answer-taken", &[("gate", &format!("{run}:{gate}"))]))?;
-    out.remarks(&said)?;
+    out.remarks(&taken.said)?;
+    if !taken.under_way {
+        out.note(&words.say("answer-next", &[]))?;
+    }
     Ok(Exit::Done)
 }
 

@@ -149,8 +149,8 @@ fn wished(run: Option<&str>, wish: Wish, taken: &str, out: &mut Output) -> Resul
     let words = spoken(&journal, &id, &run)?.words();
     drop(journal);
     let request = Request::Wish { run: id.as_str().to_owned(), who: who(), wish };
-    let said = relay::send(place, request)?;
+    let sent = relay::send(place, request)?;
     out.line(&words.say(taken, &[("run", id.as_str())]))?;
-    out.remarks(&said)?;
+    out.remarks(&sent.said)?;
     Ok(Exit::Done)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use windlass_core::run::{EffectId, Ended, Ending, Event, FrameId, Moved, Run};
+use windlass_core::run::{EffectId, Ended, Ending, Event, FrameId, Moved, Run, Why};
 use windlass_core::workflow::{Go, ScopeIx, Workflow};
 use windlass_engine::date;
 use windlass_engine::entry::{Check, Entry, Invocation, Note};
@@ -179,7 +179,10 @@ impl Teller {
             }
             Event::Moved(moved) => self.moved(moved),
             Event::Held { frame, why: because } => {
-                let why = why(&self.flow, *because, self.words);
+                let mut why = why(&self.flow, *because, self.words);
+                if *because == Why::Broke {
+                    why.push_str(&self.spent(*frame, run));
+                }
                 Some(format!("{}{}", self.here(*frame), self.say("tell-waits", &[("why", &why)])))
             }
             Event::Overridden { frame, stage, verdict, by } => {
@@ -201,6 +204,25 @@ impl Teller {
             _ => None,
         };
         line.into_iter().collect()
+    }
+
+    /// What a unit has used up of what it may, so that whoever raises a cap raises the right one.
+    fn spent(&self, frame: FrameId, run: &Run) -> String {
+        let unit = self.whereabouts.place(frame).unit;
+        let Some(unit) = unit.and_then(|unit| run.unit_named(&unit)) else { return String::new() };
+        let (used, caps) = (unit.purse.settled, run.caps().unit);
+        let dollars = |micros: u64| format!("{:.2}", micros as f64 / 1e6);
+        let (most, tokens_most) =
+            (caps.cost_micros.map(dollars), caps.tokens.map(|it| it.to_string()));
+        let none = || "∞".to_owned();
+        let args = [
+            ("dollars", dollars(used.cost_micros)),
+            ("most", most.unwrap_or_else(none)),
+            ("tokens", used.tokens.to_string()),
+            ("tokens_most", tokens_most.unwrap_or_else(none)),
+        ];
+        let args: Vec<(&str, &str)> = args.iter().map(|(name, it)| (*name, it.as_str())).collect();
+        format!(" ({})", self.say("tell-spent", &args))
     }
 
     /// A report that was not simply taken.

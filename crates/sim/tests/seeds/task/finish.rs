@@ -32,7 +32,7 @@ fn the_three_endings() {
     // (answer, record, the stages that follow)
     let rows: [(&str, &str, &[&str]); 3] = [
         ("code_only", "commit_code_only", &["land_code", "clean_artifacts", "clean_session"]),
-        ("all", "commit_all", &["land_all", "clean_session"]),
+        ("all", "commit_all", &["land_all", "clean_artifacts", "clean_session"]),
         ("nothing", "no_commit", &["give_back", "clean_session"]),
     ];
     for (answer, record, stages) in rows {
@@ -90,15 +90,35 @@ fn without_git_there_is_no_commit() {
     assert_eq!((landed, walk.exit_code()), ([0, 0], Some(0)));
 }
 
-/// "No commit" on a checkout that cannot take the change: the lane is kept and named.
+/// "No commit" on a checkout that cannot take the change: the lane is kept and named, and it is asked again.
 #[test]
 fn a_checkout_that_cannot_take_the_change_keeps_the_lane() {
-    for (result, named) in [("saved", 0), ("nothing", 0), ("refused", 1)] {
+    for (result, named) in [("saved", 0), ("nothing", 0)] {
         let mut walk = fresh(&[], "commit_gate");
         walk.answers("commit_gate", "nothing").says("give_back", result).to_the_end(&[]);
         let runs = (walk.runs("lane_kept"), walk.runs("clean_session"), walk.exit_code());
         assert_eq!(runs, (named, 1, Some(0)), "{result}");
     }
+    let rows = [
+        ("give_again", "give_back"),
+        ("code_only", "land_code"),
+        ("all", "land_all"),
+        ("leave", "clean_session"),
+    ];
+    for (answer, at) in rows {
+        let mut walk = fresh(&[], "commit_gate");
+        walk.answers("commit_gate", "nothing")
+            .says("give_back", "refused")
+            .says("lane_kept", "told");
+        assert_eq!(walk.answers("refused_gate", answer).at(), [at], "{answer}");
+        walk.to_the_end(&[]);
+        assert_eq!((walk.runs("clean_session"), walk.exit_code()), (1, Some(0)), "{answer}");
+    }
+    // Without git there is nothing else to choose.
+    let mut walk = Walk::new(&FLOW, &[]);
+    walk.on_to("give_back", &[given(), ("surroundings", Saying::new("no_git"))]);
+    walk.says("give_back", "refused").says("lane_kept", "told");
+    assert_eq!(walk.at(), ["clean_session"]);
 }
 
 /// C15: work that is not code has nothing to build or test, and lands on SKIPPED.

@@ -200,6 +200,7 @@ fn modify_reads_the_spec_again_and_asks_again() {
     assert_eq!(walk.at(), ["spec_gate"]);
     let mut walk = modified();
     walk.answers("edit_spec", "other")
+        .says("spec_now", "found")
         .says("revise_spec", "generated")
         .says("reread_spec", "found");
     assert_eq!((walk.at(), walk.runs("plan_standard")), (vec!["spec_gate".into()], 1));
@@ -218,6 +219,9 @@ fn proceed_is_on_record_for_the_spec_as_it_is() {
     let again = |walk: &mut Walk<'static>| {
         let target = Target::Unit("the-task".into());
         walk.wishes(Wish::Redo { target, stage: "generate_entry".into() });
+        if walk.is_at("reread_spec") {
+            walk.says("reread_spec", "found");
+        }
         walk.at()
     };
     let mut walk = fresh(&[], "spec_gate");

@@ -70,9 +70,9 @@ fn each_phase_goes_on_at_its_step() {
     let verify_done = |autofix| Left { phase: "verify_done", autofix, ..NOTHING };
     let rows = [
         ("plan_ready → Step 2 (Plan)", at("plan_ready", false), "discovery"),
-        ("planning → Step 3 (Gate) if spec.md exists", at("planning", true), "spec_gate"),
+        ("planning → Step 3 (Gate) if spec.md exists", at("planning", true), "reread_spec"),
         ("planning … else Step 2", at("planning", false), "discovery"),
-        ("plan_done → Step 3 (Gate) if spec.md exists", at("plan_done", true), "spec_gate"),
+        ("plan_done → Step 3 (Gate) if spec.md exists", at("plan_done", true), "reread_spec"),
         ("plan_done … else Step 2", at("plan_done", false), "discovery"),
         ("generate_ready → Step 4 (Generate)", at("generate_ready", true), "lead_plan"),
         ("generating → Step 5 (Verify)", at("generating", true), "verify_ready"),
@@ -99,6 +99,7 @@ fn each_phase_goes_on_at_its_step() {
     assert_eq!(walk.at(), ["implement_single"], "Step 4 in single mode");
     // The gate of a resumed plan is the same hard gate: only Proceed advances.
     let mut walk = resumed(&at("plan_done", true), &[], None);
+    walk.on_to("spec_gate", &[]);
     assert_eq!(walk.answers("spec_gate", "proceed").at(), ["lead_plan"]);
 }
 
@@ -303,9 +304,9 @@ fn a_sub_command_keeps_what_the_session_had_used_up() {
 #[test]
 fn generate_on_an_adopted_session_asks_until_proceed_is_on_record() {
     let rows = [
-        ("plan_done", "spec_gate"),
-        ("planning", "spec_gate"),
-        ("plan_ready", "spec_gate"),
+        ("plan_done", "reread_spec"),
+        ("planning", "reread_spec"),
+        ("plan_ready", "reread_spec"),
         ("generate_ready", "lead_plan"),
         ("generate_done", "lead_plan"),
         ("verify_done", "lead_plan"),

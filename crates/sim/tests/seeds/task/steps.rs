@@ -32,7 +32,7 @@ fn halted_in(walk: &Walk<'_>) -> String {
 
 /// Each halt of a run without a hitch, and where the next session goes on.
 const EVERY_DONE: [(&str, &str); 4] = [
-    ("plan_done", "spec_gate"),
+    ("plan_done", "reread_spec"), // and then the gate
     ("generate_done", "verify_ready"),
     ("verify_done", "evaluate_ready"),
     ("evaluate_done", "completed"),
@@ -107,7 +107,7 @@ fn a_sub_command_runs_its_step_and_halts() {
     // (command, style) → (the stage it begins at, the state it halts in, what was run on the way)
     let rows: [(&str, &str, &str, &str, &[&str]); 4] = [
         ("plan", "phase", "discovery", "plan_done", &["plan_standard"]),
-        ("generate", "phase", "spec_gate", "generate_done", &["lead_plan", "implement_standard"]),
+        ("generate", "phase", "reread_spec", "generate_done", &["lead_plan", "implement_standard"]),
         ("verify", "step", "verify_ready", "verify_done", &["verifying"]),
         ("evaluate", "step", "verify_ready", "evaluate_done", &["verifying", "evaluating"]),
     ];

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use windlass_core::path::For;
-use windlass_core::run::{Input, Phase, Target as Whose, Wish};
+use windlass_core::run::{Input, Phase, Standing, Target as Whose, Wish};
 use windlass_core::value::Value;
 use windlass_core::workflow::Workflow;
 use windlass_engine::Engine;
@@ -342,9 +342,11 @@ fn tell(place: &Workplace, known: &Known, tone: Tone, out: &mut Output) -> Resul
     }
     out.line(&crate::render::clean_lines(&status))?;
     if gates > 0 {
-        out.line(
-            "a question waits: `windlass gates` shows it, `windlass answer` takes the answer",
-        )?;
+        let words = detect(
+            &known.run.input_named("task").map_or(String::new(), Value::to_string),
+            Lang::ENGLISH,
+        );
+        out.line(&Words::in_lang(words).say("ask-waits", &[]))?;
     } else {
         out.line(&shows(&*clerk, "next"))?;
     }
@@ -493,7 +495,7 @@ fn later(step: &Later, tone: Tone, out: &mut Output) -> Result<Exit, Error> {
     };
     let unit = known.run.units().next().map(|unit| unit.id);
     if format::rank(&phase) > format::rank(next)
-        && known.run.gates().is_empty()
+        && known.run.standing() == Standing::Resting
         && let Some(unit) = unit
     {
         let stage = step.stage.to_owned();
@@ -543,6 +545,12 @@ impl Asked {
             Preset::parse(models).map_err(Error::usage)?;
         }
         let text = |said: &Option<String>| said.as_ref().map(Value::text);
+        for part in flags.scope.iter().flat_map(|scope| scope.split(',')) {
+            if part.trim().starts_with('/') || part.split(['/', '\\']).any(|it| it.trim() == "..") {
+                return Err(Error::usage(format!("`{}` leads out of the directory", part.trim()))
+                    .hint("--scope takes paths or patterns below it, for instance: --scope 'src/parse,tests'"));
+            }
+        }
         put("scope", text(&flags.scope));
         put("max_files", flags.max_files.map(|most| Value::Number(most.into())));
         put("todo_blocking", Some(Value::Flag(flags.todo_blocking)));

@@ -14,6 +14,10 @@ fn commit_all_keeps_the_papers_in_the_commit() {
     want.push("hello.txt".to_owned());
     assert_eq!(rig.landed(), want);
     assert!(rig.file(".harness/state.json").is_none());
+    // Nothing is in the way of the one command that takes it.
+    rig.saw(&format!("Take it: git merge harness/{SLUG}"));
+    rig.scratch.git(&["merge", "-q", &format!("harness/{SLUG}")]);
+    assert!(rig.file(&format!("{DOCS}/spec.md")).is_some());
     insta::assert_snapshot!("commit_all", rig.seen());
 }
 
@@ -38,10 +42,19 @@ fn a_checkout_that_cannot_take_it_keeps_the_lane() {
     rig.does(&SINGLE, &[("stay", &[])]);
     rig.answers(&[("ask_scan", &["skip"]), ("spec_gate", &["proceed"]), ("stay", &[])]);
     rig.write("hello.txt", "mine");
-    assert_eq!(rig.answers(&[("commit_gate", &["nothing"])]), Some(0), "{}", rig.told);
+    assert_eq!(
+        rig.answers(&[("commit_gate", &["nothing"]), ("stay", &[])]),
+        Some(8),
+        "{}",
+        rig.told
+    );
     assert_eq!(rig.file("hello.txt").as_deref(), Some("mine"));
     rig.saw("Your checkout could not take the change. It is kept");
-    rig.saw("windlass lanes restore");
+    // Nothing is over: once there is room, it is given.
+    std::fs::remove_file(rig.scratch.repo().join("hello.txt")).unwrap();
+    assert_eq!(rig.answers(&[("refused_gate", &["give_again"])]), Some(0), "{}", rig.told);
+    assert_eq!(rig.file("hello.txt").as_deref(), Some("hello\n"));
+    rig.saw("The change is in your working tree, without a commit.");
 }
 
 /// The only ending without git: the change is there, nothing is committed, nothing of git appears.
@@ -76,6 +89,8 @@ fn without_git_a_patch_is_applied_and_a_file_of_theirs_stays() {
     assert_eq!(rig.answers(&[("spec_gate", &["proceed"])]), Some(0), "{}", rig.told);
     assert_eq!(rig.file("hello.txt").as_deref(), Some("mine"));
     rig.saw("Your checkout could not take the change.");
+    assert!(!rig.told.contains("The change is in your working tree"), "{}", rig.told);
+    rig.saw("windlass lanes restore");
 }
 
 /// T20: what a spec has left is in the history before it goes; what git ignores is not, and stays.

@@ -25,7 +25,12 @@ fn mistakes_are_told_in_the_seeds_words() {
         assert_eq!(rig.run(&["task", TASK, flag, value]), Some(2), "{flag} {value}");
         rig.saw(message);
     }
-    for (flag, value) in [("--mode", "many"), ("--model-config", "cheap"), ("--max-files", "0")] {
+    for (flag, value) in [
+        ("--mode", "many"),
+        ("--model-config", "cheap"),
+        ("--max-files", "0"),
+        ("--scope", "src,../.."),
+    ] {
         assert_eq!(rig.run(&["task", TASK, flag, value]), Some(2), "{flag} {value}");
     }
     assert!(rig.file(".harness/state.json").is_none(), "nothing was started");

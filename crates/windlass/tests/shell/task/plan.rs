@@ -87,7 +87,8 @@ fn modify_takes_an_edit_or_words_and_asks_again() {
     rig.answers(&[("spec_gate", &["modify"]), ("edit_spec", &["edited"]), ("stay", &[])]);
     let gates = rig.scratch.windlass(&["gates"]).output().unwrap();
     assert!(String::from_utf8_lossy(&gates.stdout).contains("AC2: louder."));
-    // Words go to whoever writes it, and come back as a spec.
+    // Words go to whoever writes it, with what was edited meanwhile, and come back as a spec.
+    rig.write(&spec, &format!("{edited}\nAC3: by hand."));
     rig.answers(&[
         ("spec_gate", &["modify"]),
         ("edit_spec", &["other", "--text", "only in words"]),
@@ -97,6 +98,15 @@ fn modify_takes_an_edit_or_words_and_asks_again() {
     let gates = rig.scratch.windlass(&["gates"]).output().unwrap();
     let gates = String::from_utf8_lossy(&gates.stdout).into_owned();
     assert!(gates.contains("AC1: in words."), "{gates}");
+    let entries = rig.scratch.entries();
+    let asked =
+        entries.iter().find(|entry| entry["note"] == "asked" && entry["role"] == "spec-editor");
+    assert!(asked.is_some());
+    let told = rig.scratch.windlass(&["log", "--full"]).output().unwrap();
+    assert!(
+        String::from_utf8_lossy(&told.stdout).contains("AC3: by hand."),
+        "it was put into that"
+    );
     insta::assert_snapshot!("modify", rig.seen());
 }
 

@@ -1,6 +1,6 @@
 //! Styles, and the steps one by one.
 
-use super::rig::{Rig, SLUG, TASK};
+use super::rig::{DOCS, Rig, SLUG, TASK};
 
 #[test]
 fn step_by_step() {
@@ -53,6 +53,51 @@ fn a_step_may_be_done_again() {
     let ran = rig.told.matches("[harness] Phase: Verify (Layer 1 — Mechanical)").count();
     assert_eq!(ran, 2, "{}", rig.told);
     assert_eq!(rig.state()["phase"], "verify_done");
+    // What was proved of this very work still is, and is told so.
+    assert_eq!(rig.told.matches("  Result : PASS").count(), 2, "{}", rig.told);
+    assert_eq!(rig.state()["verify"]["layer1_result"], "PASS");
+}
+
+/// An answer is gone on with by the step itself, and nothing is thrown away for it.
+#[test]
+fn a_step_after_an_answer_goes_on() {
+    let mut rig = Rig::new("");
+    rig.run(&["task", "plan", TASK, "--mode", "single"]);
+    rig.answers(&[("ask_scan", &["skip"])]);
+    // What is edited while the session rests is what is confirmed.
+    rig.write(&format!("{DOCS}/spec.md"), "# Spec\n\nAC1: as edited.");
+    assert_eq!(rig.run(&["task", "generate"]), Some(8));
+    let (id, stage, _) = rig.asked().unwrap();
+    assert_eq!(stage, "spec_gate");
+    let gates = rig.scratch.windlass(&["gates"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&gates.stdout).contains("AC1: as edited."));
+    assert_eq!(rig.run(&["answer", &id, "proceed"]), Some(0), "{}", rig.told);
+    rig.saw("`windlass resume` goes on");
+    assert_eq!(rig.run(&["task", "generate"]), Some(0), "{}", rig.told);
+    assert_eq!(rig.told.matches("generator-single (acted)").count(), 1, "{}", rig.told);
+    let cost = rig.scratch.status()["runs"][0]["cost_usd"].as_f64().unwrap();
+    assert!(cost < 0.1, "{cost}: nothing was lost, so nothing is charged for it");
+}
+
+/// What a person mends in the configuration counts from the next resume on, whatever branch the task is for.
+#[test]
+fn a_configuration_that_was_mended_counts() {
+    let mut rig = Rig::with("", &[("broken.toml", "")]);
+    let good = rig.file("windlass.toml").unwrap();
+    rig.write("windlass.toml", &good.replace("script.toml", "broken.toml"));
+    rig.scratch.git(&["commit", "-qam", "Broken"]);
+    rig.does(&["--mode", "single"], &[("ask_scan", &["skip"])]);
+    rig.saw("plan_single: crashed");
+    assert_eq!(rig.run(&["resume"]), Some(4));
+    rig.saw("its budget is spent (5.00 of 5.00 dollars, 50000000 of 50000000 tokens: `[budget] unit` in windlass.toml)");
+    rig.write(
+        "windlass.toml",
+        &format!("{good}[budget]\nunit = {{ dollars = 15, tokens = 200000000 }}\n"),
+    );
+    rig.scratch.git(&["commit", "-qam", "Mended"]);
+    let code = rig.run(&["resume"]);
+    assert_eq!(code, Some(8), "{}", rig.told);
+    assert_eq!(rig.asked().unwrap().1, "spec_gate", "{}", rig.told);
 }
 
 #[test]
