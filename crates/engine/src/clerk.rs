@@ -143,6 +143,12 @@ pub trait Clerk: Send + Sync {
     /// Directories and files of a lane that belong to the session and not to the work.
     fn apart(&self) -> Vec<String>;
 
+    /// The run is over, however it came to that: takes away what is only there while it goes on. What a person should
+    /// know about it.
+    fn over(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// How it is said what became of a patch, if that is said.
     fn patched(&self, _: Patching<'_>) -> Option<String> {
         None

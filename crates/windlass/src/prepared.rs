@@ -27,7 +27,7 @@ use windlass_engine::skill::Skills;
 use windlass_engine::{COMMIT_HOOKS, hook_command};
 use windlass_process::sandbox::{self, Level};
 use windlass_process::{Bounds, Sandbox, Spawner};
-use windlass_repo::{Branch, Oid, Person, Repository, Settings, Store};
+use windlass_repo::{Branch, Heads, Oid, Person, Repository, Settings, Store};
 use windlass_sources::READERS;
 
 use crate::base::{self, Base, Checks, Roles};
@@ -74,6 +74,17 @@ pub enum Onto<'a> {
     Own(&'a str, Option<&'a str>),
 }
 
+/// Where a run lands.
+struct Destination {
+    target: Branch,
+    /// Where its work begins.
+    commit: Oid,
+    /// The commit whose settings count.
+    settings: Oid,
+    /// Where the branch is made, if it is the run's own.
+    made_from: Option<Oid>,
+}
+
 /// Agents by name.
 type Agents = BTreeMap<String, Arc<dyn Agent>>;
 
@@ -97,46 +108,10 @@ impl Held {
         let looking = Store::open(self.repository.clone(), &self.dir, Settings::default())?;
         looking.recover()?;
         let heads = looking.sync()?;
-        let tip = |branch: &Branch| {
-            heads.tip(branch).cloned().ok_or_else(|| {
-                Error::usage(format!("there is no branch `{branch}` with a commit on it"))
-                    .hint("make a first commit there")
-            })
-        };
-        let mut settings = None;
-        let (target, commit, made_from, config) = match onto {
-            Onto::Branch(name) => {
-                let target = branch(name)?;
-                let commit = tip(&target)?;
-                let config = base::config(&looking, &commit)?;
-                (target, commit, None, config)
-            }
-            Onto::Here => {
-                let here = self.repository.branch()?;
-                let config = base::config(&looking, &tip(&here)?)?;
-                // Copies have one branch, whatever the file says for repositories.
-                let named = config.land.branch.as_deref().filter(|_| self.has_git);
-                let target = named.map_or(Ok(here), branch)?;
-                let commit = tip(&target)?;
-                (target, commit, None, config)
-            }
-            Onto::Own(name, from) => {
-                let target = branch(name)?;
-                let from = match from {
-                    Some(from) => Oid::parse(from).map_err(|_| Error::defect())?,
-                    None => self.repository.head()?,
-                };
-                let commit = heads.tip(&target).unwrap_or(&from).clone();
-                // Nobody commits to that branch but the run: what is mended is mended where the person is.
-                let here =
-                    self.repository.branch().ok().and_then(|branch| heads.tip(&branch).cloned());
-                settings = here;
-                let config = base::config(&looking, settings.as_ref().unwrap_or(&commit))?;
-                (target, commit, Some(from), config)
-            }
-        };
-        let settings = settings.as_ref().unwrap_or(&commit);
-        let base = Base::at(&looking, settings)?;
+        let Destination { target, commit, made_from, settings } =
+            self.destination(&looking, &heads, onto)?;
+        let config = base::config(&looking, &settings)?;
+        let base = Base::at(&looking, if made_from.is_some() { &settings } else { &commit })?;
         let roles = base.roles()?;
         let skills = base.skills(&named(&roles, &config), &config)?;
         let mut checks = base.checks(&config)?;
@@ -167,6 +142,50 @@ impl Held {
             checks,
         };
         Ok(LookedOver { prepared, missing })
+    }
+
+    /// Where a run is to land, where its work begins, and whose settings count.
+    fn destination(
+        &self,
+        looking: &Store,
+        heads: &Heads,
+        onto: Onto<'_>,
+    ) -> Result<Destination, Error> {
+        let tip = |branch: &Branch| {
+            heads.tip(branch).cloned().ok_or_else(|| {
+                Error::usage(format!("there is no branch `{branch}` with a commit on it"))
+                    .hint("make a first commit there")
+            })
+        };
+        Ok(match onto {
+            Onto::Branch(name) => {
+                let target = branch(name)?;
+                let commit = tip(&target)?;
+                Destination { target, settings: commit.clone(), commit, made_from: None }
+            }
+            Onto::Here => {
+                let here = self.repository.branch()?;
+                let settings = tip(&here)?;
+                let config = base::config(looking, &settings)?;
+                // Copies have one branch, whatever the file says for repositories.
+                let named = config.land.branch.as_deref().filter(|_| self.has_git);
+                let target = named.map_or(Ok(here), branch)?;
+                Destination { commit: tip(&target)?, target, settings, made_from: None }
+            }
+            Onto::Own(name, from) => {
+                let target = branch(name)?;
+                let from = match from {
+                    Some(from) => Oid::parse(from).map_err(|_| Error::defect())?,
+                    None => self.repository.head()?,
+                };
+                let commit = heads.tip(&target).unwrap_or(&from).clone();
+                // Nobody commits to that branch but the run: what is mended is mended where the person is.
+                let here = self.repository.branch().ok();
+                let here = here.and_then(|branch| heads.tip(&branch).cloned());
+                let settings = here.unwrap_or_else(|| commit.clone());
+                Destination { target, commit, settings, made_from: Some(from) }
+            }
+        })
     }
 
     /// The agents that are there, and what is wrong with the first that is not.

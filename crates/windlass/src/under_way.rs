@@ -188,6 +188,9 @@ fn drive(
     if engine.run().phase() == Phase::Ended {
         let mut kept = shop.tidy_up(engine.run(), engine.books(), engine.now())?;
         kept.notes.push(Note::Tidied);
+        for said in face.clerk.over() {
+            face.face.says(&said);
+        }
         engine.note(kept);
         engine.commit(&mut face)?;
     }

@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use windlass_core::run::{PanelPhase, Run};
 use windlass_core::value::Value;
+use windlass_core::workflow::RunOutcome;
 use windlass_engine::clerk::{Blobs, Clerk, Patching, Said, Situation, Told};
 use windlass_engine::entry::{Entry, Note};
 use windlass_engine::message::Trouble;
@@ -428,6 +429,23 @@ impl Clerk for Task {
 
     fn apart(&self) -> Vec<String> {
         vec![format::HARNESS.to_owned(), self.docs().trim_end_matches('/').to_owned()]
+    }
+
+    fn over(&self) -> Vec<String> {
+        let session = self.session();
+        // Whoever came to the end has chosen what becomes of the files.
+        let cut_off =
+            session.ended == Some(RunOutcome::Cancelled) && session.begun && !session.cleaned;
+        drop(session);
+        if !cut_off {
+            return Vec::new();
+        }
+        let cleaned = self.clean_artifacts().and_then(|said| Ok([said, self.clean_session()?]));
+        let said = match cleaned {
+            Ok(said) => said.into_iter().filter(|line| !line.is_empty()).collect(),
+            Err(trouble) => vec![trouble.to_string()],
+        };
+        said
     }
 
     fn patched(&self, patching: Patching<'_>) -> Option<String> {

@@ -152,3 +152,21 @@ fn the_output_base_is_removed_on_request_only() {
     rig.does(&asks, &[("commit_gate", &["code_only"]), ("remove_gate", &["yes"])]);
     assert!(rig.file("docs/harness/older/spec.md").is_none(), "{}", rig.told);
 }
+
+/// What is ended for good leaves none of our files, and its work is named.
+#[test]
+fn a_task_that_is_cancelled_cleans_up_and_keeps_its_work() {
+    let mut rig = Rig::new("");
+    rig.does(&SINGLE, &[("ask_scan", &["skip"]), ("spec_gate", &["proceed"]), ("stay", &[])]);
+    assert_eq!(rig.asked().unwrap().1, "commit_gate");
+    rig.write(&format!("{DOCS}/mine.md"), "Mine.");
+    assert_eq!(rig.run(&["stop", "--cancel", "task-1"]), Some(0), "{}", rig.told);
+    rig.run(&["resume"]);
+    assert!(!rig.scratch.repo().join(".harness").exists(), "{}", rig.told);
+    assert!(
+        rig.file(&format!("{DOCS}/spec.md")).is_none()
+            && rig.file(&format!("{DOCS}/mine.md")).is_some()
+    );
+    rig.saw("what was in its lane is kept: windlass lanes restore ");
+    assert_eq!(rig.scratch.git(&["branch", "--list", "harness/*"]), "");
+}
