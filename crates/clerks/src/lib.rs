@@ -68,9 +68,27 @@ pub struct Place<'a> {
     pub lang: Option<Lang>,
 }
 
+/// Says whether the person's index has a file.
+#[derive(Clone)]
+pub struct Tracks(pub Arc<dyn Fn(&str) -> bool + Send + Sync>);
+
+impl Default for Tracks {
+    fn default() -> Self {
+        Tracks(Arc::new(|_| false))
+    }
+}
+
+impl std::fmt::Debug for Tracks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tracks")
+    }
+}
+
 /// What is known of a project before anything is done.
 #[derive(Clone, Debug, Default)]
 pub struct Project {
+    /// Which files are in the person's index: those are never removed.
+    pub tracks: Tracks,
     /// What it is written in.
     pub language: String,
     /// Commands by the name of their check.

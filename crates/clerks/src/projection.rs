@@ -58,7 +58,7 @@ impl Projection {
                 return Ok(None);
             }
             Some(there) if !self.is_ours(path, there) => {
-                aside = Some(self.set_aside(path, there)?);
+                aside = Some(self.set_aside(path)?);
                 self.remember(path, text, None)?;
             }
             before => self.remember(path, text, before.as_deref())?,
@@ -95,14 +95,29 @@ impl Projection {
         }
     }
 
+    /// The same for one that a person may change once we have written it: what was there before that is set aside, and its
+    /// name now returned.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn lend(&mut self, path: &str, text: &str) -> Result<Option<String>, Trouble> {
+        match self.written.contains_key(path) {
+            true => self.offer(path, text).map(|()| None),
+            false => self.put(path, text),
+        }
+    }
+
     /// Removes a file that is as we wrote it. Whether it is gone: what somebody else has written there stays.
     ///
     /// # Errors
     ///
     /// When it cannot be read or removed.
     pub fn remove(&mut self, path: &str) -> Result<bool, Trouble> {
-        let Some(there) = self.files.text(path)? else { return Ok(true) };
-        if !self.is_ours(path, &there) {
+        let Some(there) = self.files.bytes(path)? else { return Ok(true) };
+        // What is no text was written by nobody here.
+        let there = String::from_utf8(there);
+        if !there.is_ok_and(|there| self.is_ours(path, &there)) {
             return Ok(false);
         }
         self.files.remove(path)?;
@@ -124,14 +139,16 @@ impl Projection {
     /// # Errors
     ///
     /// When it cannot be written.
-    pub fn set_aside(&self, path: &str, text: &str) -> Result<String, Trouble> {
+    pub fn set_aside(&self, path: &str) -> Result<String, Trouble> {
+        // As it is: whatever it is, it may not be text.
+        let bytes = self.files.bytes(path)?.unwrap_or_default();
         for number in 1.. {
             let name = format!("{path}.aside-{number}");
-            match self.files.text(&name)? {
-                Some(there) if there == text => return Ok(name),
+            match self.files.bytes(&name)? {
+                Some(there) if there == bytes => return Ok(name),
                 Some(_) => {}
                 None => {
-                    self.files.write(&name, text)?;
+                    self.files.write_bytes(&name, &bytes)?;
                     return Ok(name);
                 }
             }

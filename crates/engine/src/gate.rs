@@ -1,5 +1,8 @@
 //! Gates: what a person is shown, which goes on record with their answer, and what they changed by hand meanwhile.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use windlass_core::run::{EffectId, OpenGate, Phase, Refused, Run, Stamp, Subject};
 use windlass_journal::Journal;
 use windlass_repo::{Lane, Oid, Store};
@@ -116,7 +119,15 @@ impl<'a> Reception<'a> {
         // What belongs to the session is no part of the work, whoever put it there; it is kept as a paper.
         let held = store.head(&lane)?;
         let apart = self.clerk.apart();
-        let gathered = papers::gather(&lane.work, &apart)?.papers;
+        let mut gathered = papers::gather(&lane.work, &apart)?.papers;
+        // What came with the base was written by nobody here.
+        let mut own = BTreeMap::new();
+        for (path, bytes) in gathered {
+            if store.file_at(&held, Path::new(&path))?.as_ref() != Some(&bytes) {
+                own.insert(path, bytes);
+            }
+        }
+        gathered = own;
         if !gathered.is_empty() {
             // They leave the lane before they are on record: whoever is cut off in between finds them under a ref.
             store.snapshot(&lane, "papers by hand", when(since))?;

@@ -132,7 +132,7 @@ impl Store {
 
 /// Something that a new file would take the place of, and that nobody could bring back. Git takes what it is told to ignore for
 /// something that can be made again.
-fn in_the_way(top: &Path, changes: &[Change]) -> Option<PathBuf> {
+pub(crate) fn in_the_way(top: &Path, changes: &[Change]) -> Option<PathBuf> {
     let removed = changes.iter().filter(|it| it.new.is_absent());
     let removed: BTreeSet<&Path> = removed.map(|it| it.path.as_path()).collect();
     let goes = |path: &Path| removed.contains(path);

@@ -366,6 +366,16 @@ impl Repository {
         entries.filter_map(|entry| of(entry.ok()?.path())).collect()
     }
 
+    /// Whether the person's index has a file: then it is theirs, whatever it holds.
+    pub fn tracks(&self, path: &str) -> Result<bool, RepoError> {
+        if !self.has_git() {
+            return Ok(false);
+        }
+        let place = Place { dir: self.top.clone(), theirs: true, ..Place::default() };
+        let call = self.git.call("tracks", &place).args(["ls-files", "-z", "--", path]);
+        Ok(!call.ok()?.is_empty())
+    }
+
     /// Who the person is, for the commits that land.
     pub fn identity(&self) -> Result<Person, RepoError> {
         let config = self.config()?;

@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
+    changes::Change,
     error::RepoError,
     lane::{Lane, Opened, Pending, Saved, write_record},
     name::component,
@@ -227,6 +228,14 @@ impl Store {
         // What it changes is known now, whatever its own lines say.
         if let Some(why) = touched.iter().find_map(|change| refuses(&change.path)) {
             return Ok(rejected(&why));
+        }
+        // A link leads anywhere, and what a submodule points to is not changed from a lane.
+        let odd = |change: &&Change| {
+            ["120000", "160000"].contains(&change.new.mode.as_str()) && change.new != change.old
+        };
+        if let Some(change) = touched.iter().find(odd) {
+            let path = change.path.display();
+            return Ok(rejected(&format!("{path} would be a link or a submodule")));
         }
         let extra = touched.iter().find(|change| self.settings.extras.contains(&change.path));
         if let Some(change) = extra {

@@ -22,6 +22,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    apply::in_the_way,
     changes::{Change, Entry},
     durable,
     error::{Doing, RepoError},
@@ -179,6 +180,11 @@ impl Store {
         }
         if let Some(why) = self.written_otherwise(note, place)? {
             return Ok(Some(why));
+        }
+        // What it is told to ignore, git takes for something that may go.
+        let changes = self.changes(&note.from, &note.to)?;
+        if let Some(path) = in_the_way(&as_path(&note.checkout), &changes) {
+            return Ok(Some(format!("{} is in the way, and no commit has it", path.display())));
         }
         let attempt = || {
             let call = self.git().call("transfer.try", place);

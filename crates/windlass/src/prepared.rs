@@ -8,7 +8,7 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use windlass_agents::{Agent, Here, Missing, Post};
-use windlass_clerks::{Office, Project};
+use windlass_clerks::{Office, Project, Tracks};
 use windlass_core::lang::Catalogue;
 use windlass_core::run::Run;
 use windlass_core::value::Value;
@@ -212,6 +212,26 @@ impl Held {
         Ok((agents, first))
     }
 
+    /// Whether anything that a run is begun with holds what is never written down: it would be in the journal for ever.
+    pub fn no_secrets(
+        &self,
+        config: &Config,
+        inputs: &BTreeMap<String, Value>,
+    ) -> Result<(), Error> {
+        let mask = self.mask(config);
+        for (name, value) in inputs {
+            if let Value::Text(text) = value
+                && mask.text(text) != **text
+            {
+                return Err(Error::usage(format!(
+                    "`{name}` holds the value of a secret, and would be on record"
+                ))
+                .hint("leave the value out; a command may name the variable instead"));
+            }
+        }
+        Ok(())
+    }
+
     /// What is never written down: what agents are handed, and what lanes get.
     fn mask(&self, config: &Config) -> Mask {
         let handed = |name: &str| {
@@ -324,7 +344,10 @@ impl<I> Prepared<I> {
     /// What a clerk is told of the project.
     pub fn project(&self) -> Project {
         let Checks { commands, language, .. } = &self.checks;
-        Project { language: language.clone(), checks: commands.clone() }
+        let repository = self.store.repository().clone();
+        // Where nobody can say, it is: then nothing of theirs goes.
+        let tracks = Tracks(Arc::new(move |path| repository.tracks(path).unwrap_or(true)));
+        Project { tracks, language: language.clone(), checks: commands.clone() }
     }
 
     /// What each agent and each check may take of the machine at a level.

@@ -76,6 +76,7 @@ pub fn begin(held: &Held, order: Order, tone: Tone) -> Result<Exit, Error> {
     let copied = held.take_stock()?;
     let prepared = held.prepare(lands.onto())?;
     prepared.suffices(&flow)?;
+    held.no_secrets(&prepared.config, &inputs)?;
     let id = next_id(held, &flow.name)?;
     let meta = Meta {
         workflow: flow.name.clone(),

@@ -127,7 +127,7 @@ impl Autopilot {
                 return Err(SourceError::bad(path, what).or_else("update Windlass"));
             }
             Err(flaw) => {
-                let aside = lock(&self.projection).set_aside(&path, &text);
+                let aside = lock(&self.projection).set_aside(&path);
                 let aside =
                     aside.map_err(|trouble| SourceError::bad(&path, trouble.to_string()))?;
                 let mut reading = came("corrupt");

@@ -69,17 +69,40 @@ impl Files {
         Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
     }
 
+    /// A file as it is, byte for byte, if it is there.
+    ///
+    /// # Errors
+    ///
+    /// When it is there and cannot be read, or is too long.
+    pub fn bytes(&self, path: &str) -> Result<Option<Vec<u8>>, SourceError> {
+        let bad = |what: String| SourceError::bad(path, what);
+        let root = self.open().map_err(|trouble| bad(trouble.to_string()))?;
+        match root.read(path, BYTES_MAX) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(bad(error.to_string())),
+        }
+    }
+
+    /// Writes bytes into a file, in one step.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn write_bytes(&self, path: &str, bytes: &[u8]) -> Result<(), Trouble> {
+        let root = self.open()?;
+        let parent = Path::new(path).parent().unwrap_or(Path::new(""));
+        let written = root.make_directories(parent).and_then(|()| root.replace(path, bytes));
+        written.map_err(|error| Trouble::new(error.to_string()))
+    }
+
     /// Writes a file, in one step.
     ///
     /// # Errors
     ///
     /// When it cannot be written.
     pub fn write(&self, path: &str, text: &str) -> Result<(), Trouble> {
-        let root = self.open()?;
-        let parent = Path::new(path).parent().unwrap_or(Path::new(""));
-        let written =
-            root.make_directories(parent).and_then(|()| root.replace(path, text.as_bytes()));
-        written.map_err(|error| Trouble::new(error.to_string()))
+        self.write_bytes(path, text.as_bytes())
     }
 
     /// Appends a block to a file that begins with this heading, unless the block is there already. Whether it was

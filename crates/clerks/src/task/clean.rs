@@ -12,6 +12,7 @@ use windlass_process::beneath::is_half_written;
 use windlass_sources::task::{self as format};
 
 use super::Task;
+use crate::memory::Files;
 
 /// What of `.harness/` a session of task owns. Learnings, sessions and memory of others are not here.
 const OWN: [&str; 6] = [
@@ -22,6 +23,9 @@ const OWN: [&str; 6] = [
     ".harness/verify",
     ".harness/autofix_pre_apply",
 ];
+
+/// Under this name the journal keeps which files the output base held when somebody was asked about it.
+const LISTED: &str = "windlass/listed";
 
 /// Where a team's knowledge is, below the output base.
 const MEMORY: &str = "memory";
@@ -45,27 +49,37 @@ impl Task {
         files.chain(beside).collect()
     }
 
-    /// Removes the files of a session that somebody left, now that a person wants that. What they hold is kept in the
-    /// journal first.
-    pub(super) fn clear_earlier(&self) -> Result<Told, Trouble> {
-        let mut papers = BTreeMap::new();
-        let mut gone = Vec::new();
-        for path in self.own_files() {
-            if let Some(text) = self.files.text(&path)? {
-                papers.insert(format!("windlass/cleared/{path}"), text);
+    /// Takes the files of a session away that somebody left, now that a person wants that. All of them are kept, as they
+    /// are, where we remember things, before the first one goes.
+    pub(super) fn clear_earlier(&self) -> Result<String, Trouble> {
+        let kept = Files::of(self.cleared.clone());
+        let gone = self.own_files();
+        std::fs::create_dir_all(kept.root())
+            .map_err(|error| Trouble::io("make", kept.root(), &error))?;
+        for path in &gone {
+            // Of one that is gone already the copy is there.
+            if let Some(bytes) = self.files.bytes(path)? {
+                kept.write_bytes(path, &bytes)?;
             }
-            gone.push(path);
         }
         for path in &gone {
             self.files.remove(path)?;
         }
-        self.files.remove_empty(format::HARNESS);
-        let words = self.words();
-        let text = match gone.is_empty() {
-            true => String::new(),
-            false => words.say("taskline-cleared", &[("count", &gone.len().to_string())]),
-        };
-        Ok(Told { text, papers, ..Told::default() })
+        self.remove_own_directories();
+        if kept.below(format::HARNESS).is_empty() {
+            return Ok(String::new());
+        }
+        let path = kept.root().display().to_string();
+        Ok(self.words().say("taskline-cleared", &[("path", &path)]))
+    }
+
+    /// Directories of the session that hold nothing any more.
+    fn remove_own_directories(&self) {
+        for path in OWN {
+            self.files.remove_empty(path);
+        }
+        // Whatever is not empty stays.
+        let _ = std::fs::remove_dir(self.files.root().join(format::HARNESS));
     }
 
     /// Removes what we wrote below `.harness/`.
@@ -73,7 +87,7 @@ impl Task {
         // Nothing is written again while this goes on, and nothing after it.
         *lock(&self.clearing) = true;
         let left = self.remove_ours(self.own_files())?;
-        self.files.remove_empty(format::HARNESS);
+        self.remove_own_directories();
         Ok(self.left_alone(&left))
     }
 
@@ -89,8 +103,8 @@ impl Task {
         let mut theirs = Vec::new();
         let mut ours = Vec::new();
         for path in self.files.below(place) {
-            let there = self.files.text(&path)?;
-            let known = self.session().paper(&path);
+            let there = self.files.bytes(&path)?;
+            let known = self.session().papers.get(&path).map(|bytes| bytes.to_vec());
             let landed = self.session().landed.is_some();
             let kept = ["qa_notes.md", "critic_findings.md", "conventions.md"];
             match path.strip_prefix(&docs) {
@@ -105,7 +119,7 @@ impl Task {
         }
         let mut left = self.remove_ours(ours)?;
         for path in theirs {
-            if self.was_left_out(&path) {
+            if self.was_left_out(&path) || self.is_tracked(&path) {
                 left.push(path);
             } else {
                 self.files.remove(&path)?;
@@ -122,6 +136,11 @@ impl Task {
         Ok(if left.is_empty() { gone } else { format!("{gone}\n{left}") })
     }
 
+    /// Whether a file is in the person's index: then it is not ours to remove, whoever wrote it.
+    fn is_tracked(&self, path: &str) -> bool {
+        self.project.as_ref().is_some_and(|project| (project.tracks.0)(path))
+    }
+
     /// Whether a paper that was to land did not.
     fn was_left_out(&self, path: &str) -> bool {
         self.session().not_landed.contains(path)
@@ -132,7 +151,9 @@ impl Task {
         let mut left = Vec::new();
         let mut projection = lock(&self.projection);
         for path in paths {
-            if is_cut_off(&path) {
+            if self.is_tracked(&path) {
+                left.push(path);
+            } else if is_cut_off(&path) {
                 self.files.remove(&path)?;
             } else if !projection.remove(&path)? {
                 left.push(path);
@@ -164,23 +185,28 @@ impl Task {
         (!self.is_inside(place)).then(|| "a link leads out of the directory".to_owned())
     }
 
-    /// What the output base holds, before anybody decides whether it goes.
-    pub(super) fn listing(&self) -> String {
+    /// What the output base holds, before anybody decides whether it goes. Just that goes, and nothing that comes later.
+    pub(super) fn listing(&self) -> Told {
+        let base = self.output_base();
+        let listed = self.files.below(&base);
+        let papers = [(LISTED.to_owned(), listed.join("\n"))].into();
+        Told { text: self.listed(&listed), papers, ..Told::default() }
+    }
+
+    /// A list of files for people: how many there are in each directory.
+    pub(super) fn listed(&self, files: &[String]) -> String {
         let words = self.words();
         let base = self.output_base();
         let mut text = words.say("taskline-output-base", &[("path", &base)]);
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for path in self.files.below(&base) {
-            let below = path.strip_prefix(&format!("{base}/")).unwrap_or(&path);
+        for path in files {
+            let below = path.strip_prefix(&format!("{base}/")).unwrap_or(path);
             let part = below.split_once('/').map_or("", |(part, _)| part);
             *counts.entry(part.to_owned()).or_default() += 1;
         }
         for (name, count) in &counts {
-            let count = count.to_string();
-            let line = words.say(
-                "taskline-output-row",
-                &[("name", &format!("{base}/{name}")), ("count", &count)],
-            );
+            let (name, count) = (format!("{base}/{name}"), count.to_string());
+            let line = words.say("taskline-output-row", &[("name", &name), ("count", &count)]);
             text.push_str(&format!("\n  {line}"));
         }
         if counts.contains_key(MEMORY) {
@@ -189,10 +215,15 @@ impl Task {
         text
     }
 
+    /// The files that were listed.
+    pub(super) fn on_the_list(&self) -> Vec<String> {
+        let listed = self.session().paper(LISTED).unwrap_or_default();
+        listed.lines().map(str::to_owned).collect()
+    }
+
+    /// Where the papers of all tasks go.
     fn output_base(&self) -> String {
-        let docs = self.docs();
-        let place = docs.trim_end_matches('/');
-        place.rsplit_once('/').map_or(place, |(base, _)| base).to_owned()
+        self.inputs.output_dir.trim_end_matches('/').to_owned()
     }
 
     /// Removes the whole output base: somebody has said yes to exactly that.
@@ -206,7 +237,16 @@ impl Task {
         if let Some(why) = refused {
             return Ok(words.say("taskline-guard", &[("path", &base), ("why", &why)]));
         }
-        self.files.clear(&base)?;
+        for path in self.on_the_list() {
+            // What is listed is below it, whoever wrote the list down.
+            if path.starts_with(&format!("{base}/"))
+                && self.is_inside(&path)
+                && !self.is_tracked(&path)
+            {
+                self.files.remove(&path)?;
+            }
+        }
+        self.files.remove_empty(&base);
         Ok(words.say("taskline-artifacts-gone", &[("path", &format!("{base}/"))]))
     }
 }

@@ -10,7 +10,7 @@ mod state;
 mod tell;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use windlass_core::run::{PanelPhase, Run};
@@ -91,6 +91,8 @@ const PERSONAS: [&str; 3] = ["architect", "senior_developer", "qa_specialist"];
 struct Task {
     /// The run.
     run: String,
+    /// Where files of sessions that somebody else left are kept, once they were cleared.
+    cleared: PathBuf,
     version: Version,
     files: Files,
     inputs: Inputs,
@@ -172,6 +174,7 @@ impl Task {
         let inputs = Inputs::of(run);
         let stages = run.workflow().stages.iter();
         Task {
+            cleared: state.join("cleared").join(run.id()),
             run: run.id().to_owned(),
             version,
             session: Mutex::new(Session::new(Spoken::at_first(run, *lang))),
@@ -266,11 +269,8 @@ impl Task {
             }
             // What a person may change stands as they have it.
             let theirs = path == CONVENTIONS || path == format!("{docs}spec.md");
-            let put = if theirs {
-                projection.offer(&path, &text).map(|()| None)
-            } else {
-                projection.put(&path, &text)
-            };
+            let put =
+                if theirs { projection.lend(&path, &text) } else { projection.put(&path, &text) };
             match put {
                 Ok(None) => {}
                 Ok(Some(aside)) => {
@@ -316,8 +316,9 @@ impl Task {
 impl Clerk for Task {
     fn entry(&self, entry: &Entry, run: &Run, blobs: Blobs<'_>) {
         if let Entry::Note(noted) = entry
-            && let Note::Paper { path, holds: Some(holds), .. } = &noted.note
+            && let Note::Paper { effect, path, holds: Some(holds) } = &noted.note
             && path.ends_with("/spec.md")
+            && self.session().reads_spec(*effect)
             && let Some(bytes) = blobs(holds)
         {
             // Now that it is on record, what a person has made of it may be written over.
@@ -441,11 +442,10 @@ impl Clerk for Task {
             return Vec::new();
         }
         let cleaned = self.clean_artifacts().and_then(|said| Ok([said, self.clean_session()?]));
-        let said = match cleaned {
+        match cleaned {
             Ok(said) => said.into_iter().filter(|line| !line.is_empty()).collect(),
             Err(trouble) => vec![trouble.to_string()],
-        };
-        said
+        }
     }
 
     fn patched(&self, patching: Patching<'_>) -> Option<String> {

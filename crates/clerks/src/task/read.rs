@@ -80,7 +80,7 @@ impl Task {
             Ok(Left::Completed) => Ok(came("completed")),
             Ok(Left::Open(open)) => self.adopted(&open, text),
             Err(flaw) => {
-                let aside = lock(&self.projection).set_aside(format::STATE, &text);
+                let aside = lock(&self.projection).set_aside(format::STATE);
                 let aside = aside
                     .map_err(|trouble| SourceError::bad(format::STATE, trouble.to_string()))?;
                 let mut reading = came("corrupt");
@@ -211,9 +211,9 @@ impl Task {
         let mut reading = came("missing");
         for name in ["qa_notes.md", "critic_findings.md"] {
             let path = format!("{}{name}", self.docs());
-            match self.files.text(&path) {
-                Ok(Some(text)) => {
-                    reading.papers.insert(path, text.into_bytes());
+            match self.files.bytes(&path) {
+                Ok(Some(bytes)) => {
+                    reading.papers.insert(path, bytes);
                 }
                 Ok(None) => {}
                 Err(error) => {

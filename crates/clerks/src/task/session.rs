@@ -164,6 +164,12 @@ impl Session {
         }
     }
 
+    /// Whether an effect reads the spec as the person has it.
+    pub fn reads_spec(&self, effect: EffectId) -> bool {
+        let stage = self.flights.get(&effect).and_then(|frame| self.stages.get(frame));
+        stage.is_some_and(|stage| [stage::REREAD_SPEC, stage::SPEC_NOW].contains(&stage.as_str()))
+    }
+
     /// A paper as text.
     pub fn paper(&self, path: &str) -> Option<String> {
         self.papers.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned())

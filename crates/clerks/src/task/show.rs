@@ -9,7 +9,8 @@ use super::session::LIMITS;
 use super::{LAYER1_RETRIES, LAYER2_RETRIES, ROUNDS, Task, Version, stage};
 
 /// What it can show.
-pub(super) const SHOWS: [&str; 18] = [
+pub(super) const SHOWS: [&str; 19] = [
+    "output-base",
     "question",
     "status",
     "answers",
@@ -77,6 +78,7 @@ impl Task {
                     self.session().conventions.as_deref().is_some_and(|it| it != "skipped");
                 usable.then(|| self.live_conventions()).flatten().map(|text| beginning(&text))
             }
+            "output-base" => Some(self.listed(&self.on_the_list())),
             "failing-files" => self.failing_files(at),
             "evidence" => Some(self.evidence()),
             // Of a session that somebody else began: what it says it has changed, and nothing of why.

@@ -38,7 +38,8 @@ pub const COMMIT_HOOKS: &str = "commit-hooks";
 pub fn hook_command(hook: &Path) -> String {
     let hook = hook.display().to_string().replace('\'', "'\\''");
     format!(
-        "git reset -q --soft HEAD~1 2>/dev/null; '{hook}' && git --no-pager diff --exit-code && \
+        "git reset -q --soft HEAD~1 2>/dev/null; before=$(git write-tree); '{hook}' && \
+         git --no-pager diff --exit-code \"$before\" && \
          [ -z \"$(git ls-files --others --exclude-standard | tee /dev/stderr)\" ]"
     )
 }
@@ -63,8 +64,8 @@ pub(super) fn check(
     };
     let bench = Checks { shop, job, brake, tree: &subject.tree, paper: Paper::default() };
     let before = job.before.as_ref().unwrap_or(base);
-    // Where something is to fail, hooks would have to as well.
-    let hooks = !expect_fail;
+    // Where something is to fail, hooks would have to as well; and where nothing is run, they are not either.
+    let hooks = !expect_fail && names.iter().any(|name| Measure::of(name).is_none());
     let (verdict, paper) = match bench.all(names, hooks, &commit, before)? {
         Ok(judged) => judged,
         Err(stopped) => return Ok(Err(stopped)),
@@ -237,7 +238,7 @@ impl Checks<'_> {
         self.paper.notes.push(Note::BaseChecked {
             name: name.to_owned(),
             base: base.to_string(),
-            command: command.to_owned(),
+            command: self.shop.setup.mask.text(command),
             came,
             output,
         });
@@ -301,7 +302,7 @@ impl Checks<'_> {
             unit: self.job.unit_owned(),
             name: name.to_owned(),
             tree: self.tree.to_owned(),
-            command: command.map(str::to_owned),
+            command: command.map(|command| self.shop.setup.mask.text(command)),
             came,
             output,
         });

@@ -56,6 +56,12 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land, keep: &[String]) -> Outcom
     if !settings.is_empty() && shop.store.landed(&request)?.is_none() {
         return Err(not_by_an_agent(job, &settings));
     }
+    if let Some(path) = secret_in(shop, &request)? {
+        return Err(Trouble::new(format!("{path} holds the value of a secret, so nothing lands")).next(
+            "take it out in the lane (`windlass lanes list` names it, `windlass lanes shell` opens it), then `windlass redo` the \
+             check before; if it is none, take the variable out of the agent's `env` in windlass.toml",
+        ));
+    }
     let landing = shop.store.land(&request)?;
     if job.effect.unit.is_some() {
         *lock(&shop.stands) = None;
@@ -121,6 +127,32 @@ fn settings_changed(shop: &Shop, request: &Request) -> Result<Vec<String>, Troub
         settings.retain(|path| there.contains(path));
     }
     Ok(settings)
+}
+
+/// A file that a landing would bring and that holds what is never written down.
+fn secret_in(shop: &Shop, request: &Request) -> Result<Option<String>, Trouble> {
+    let mask = &shop.setup.mask;
+    for change in shop.store.changes(&request.base, &request.tree)? {
+        let path = change.path.display().to_string();
+        if change.new.is_absent() || change.new.mode == "160000" {
+            continue;
+        }
+        let bytes = shop.store.blob(&change.new.blob)?;
+        if mask.text(&path) != path {
+            return Ok(Some(mask.text(&path)));
+        }
+        let known = !change.old.is_absent() && change.old.mode != "160000";
+        // What was there before is the person's.
+        if mask.bytes(bytes.clone()) != bytes
+            && !(known && {
+                let before = shop.store.blob(&change.old.blob)?;
+                mask.bytes(before.clone()) != before
+            })
+        {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
 }
 
 /// What says what agents may do.

@@ -16,6 +16,23 @@ pub(super) fn found_in(text: &str) -> Option<String> {
     has_hunk.then(|| format!("{patch}{ends}"))
 }
 
+/// A path of a patch's headers that is not below the top, whatever would become of it.
+pub(super) fn leads_out(patch: &str) -> Option<String> {
+    let mut lines = patch.lines().peekable();
+    while let Some(line) = lines.next() {
+        // A header is two lines; what looks like one inside of a hunk has a line like any other after it.
+        let Some(old) = line.strip_prefix("--- ") else { continue };
+        let Some(new) = lines.peek().and_then(|next| next.strip_prefix("+++ ")) else { continue };
+        for path in [old, new] {
+            let path = path.split('\t').next().unwrap_or(path).trim_matches('"');
+            if path.starts_with('/') && path != "/dev/null" {
+                return Some(path.to_owned());
+            }
+        }
+    }
+    None
+}
+
 fn blocks(text: &str) -> String {
     let mut patch = String::new();
     // The fence that the block under way began with: it ends with one that is as long.
@@ -52,6 +69,14 @@ mod tests {
         assert_eq!(found_in(&told), Some(DIFF.repeat(2)));
         let other = format!("```rust\nfn a() {{}}\n```\n```diff\n{DIFF}```\n");
         assert_eq!(found_in(&other).as_deref(), Some(DIFF));
+    }
+
+    #[test]
+    fn a_path_that_starts_at_a_root_is_noticed() {
+        assert_eq!(leads_out(DIFF), None);
+        assert_eq!(leads_out("--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+x\n"), None);
+        let out = leads_out("--- /dev/null\n+++ /tmp/x\n@@ -0,0 +1 @@\n+x\n");
+        assert_eq!(out.as_deref(), Some("/tmp/x"));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Saves: a checkpoint commit in the lane, edits undone, a change handed over without a commit.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use windlass_core::path::{For, NO_LIMIT, Scope};
 use windlass_core::value::Value;
 use windlass_core::workflow::Save;
-use windlass_repo::{Applied, Oid, Patched, Person};
+use windlass_repo::{Applied, Lane, Oid, Patched, Person};
 
 use super::{Job, patch, subject};
 use crate::clerk::Patching;
@@ -42,48 +43,66 @@ pub(super) fn save(
             done.report.subject = Some(subject(&back.subject));
             Ok(done)
         }
-        Save::Patch => {
-            let Some(patch) = job.patch.as_deref().and_then(patch::found_in) else {
-                return Ok(told(job, "nothing", "there is no patch in it".to_owned()));
-            };
-            let scope = Scope::parse(match job.effect.with.get("scope") {
-                Some(Value::Text(scope)) => scope,
-                _ => NO_LIMIT,
-            });
-            // How far it came before is not known: it goes on from what is on record.
-            if let Some(held) = job.held.as_ref().filter(|_| job.again) {
-                shop.store.rewind(&lane, held, at)?;
-            }
-            let out = RefCell::new(None);
-            let refuses = |path: &Path| {
-                let why = refused(path, &scope)?;
-                out.replace(Some(path.display().to_string()));
-                Some(why)
-            };
-            let patched = shop.store.apply_patch(&lane, patch.as_bytes(), at, &refuses)?;
-            Ok(match patched {
-                Patched::Applied { subject: made, commit } => {
-                    let mut paper = saved(job, commit.to_string());
-                    let before = job.held.as_ref().unwrap_or(base);
-                    let changes = shop.store.changes(before, &commit)?.into_iter();
-                    let files: Vec<String> =
-                        changes.map(|change| change.path.display().to_string()).collect();
-                    let text = shop.clerk.patched(Patching::Applied(&files));
-                    paper.notes.extend(text.map(|text| said(job, text)));
-                    let mut done = job.done("saved", paper);
-                    done.report.subject = Some(subject(&made));
-                    done
-                }
-                Patched::Rejected { why } => {
-                    let out = out.take();
-                    let how = out.as_deref().map_or(Patching::Failed, Patching::Refused);
-                    let text = shop.clerk.patched(how).map(|text| format!("{text}\n{why}"));
-                    told(job, "refused", text.unwrap_or(why))
-                }
-            })
-        }
+        Save::Patch => patched(shop, job, base, &lane),
         Save::Apply => give(shop, job, base),
     }
+}
+
+/// Applies the patch that was proposed, whole or not at all.
+fn patched(shop: &Shop, job: &Job, base: &Oid, lane: &Lane) -> Result<Done, Trouble> {
+    let at = when(job.effect.since);
+    let Some(patch) = job.patch.as_deref().and_then(patch::found_in) else {
+        return Ok(told(job, "nothing", "there is no patch in it".to_owned()));
+    };
+    let scope = Scope::parse(match job.effect.with.get("scope") {
+        Some(Value::Text(scope)) => scope,
+        _ => NO_LIMIT,
+    });
+    // How far it came before is not known: it goes on from what is on record.
+    if let Some(held) = job.held.as_ref().filter(|_| job.again) {
+        shop.store.rewind(lane, held, at)?;
+    }
+    if let Some(path) = patch::leads_out(&patch) {
+        let text = shop.clerk.patched(Patching::Refused(&path)).unwrap_or_default();
+        return Ok(told(job, "refused", format!("{text}\n{path}: it is no path below the top")));
+    }
+    let out = RefCell::new(None);
+    let so_far = shop.store.changes(base, job.held.as_ref().unwrap_or(base))?;
+    let touched = RefCell::new(so_far.into_iter().map(|it| it.path).collect::<BTreeSet<_>>());
+    let most = match job.effect.with.get("max_files") {
+        Some(Value::Number(most)) => usize::try_from(*most).unwrap_or(0),
+        _ => usize::MAX,
+    };
+    let refuses = |path: &Path| {
+        touched.borrow_mut().insert(path.to_owned());
+        if touched.borrow().len() > most {
+            return Some(format!("it would be a change of more than {most} files"));
+        }
+        let why = refused(path, &scope)?;
+        out.replace(Some(path.display().to_string()));
+        Some(why)
+    };
+    let patched = shop.store.apply_patch(lane, patch.as_bytes(), at, &refuses)?;
+    Ok(match patched {
+        Patched::Applied { subject: made, commit } => {
+            let mut paper = saved(job, commit.to_string());
+            let before = job.held.as_ref().unwrap_or(base);
+            let changes = shop.store.changes(before, &commit)?.into_iter();
+            let files: Vec<String> =
+                changes.map(|change| change.path.display().to_string()).collect();
+            let text = shop.clerk.patched(Patching::Applied(&files));
+            paper.notes.extend(text.map(|text| said(job, text)));
+            let mut done = job.done("saved", paper);
+            done.report.subject = Some(subject(&made));
+            done
+        }
+        Patched::Rejected { why } => {
+            let out = out.take();
+            let how = out.as_deref().map_or(Patching::Failed, Patching::Refused);
+            let text = shop.clerk.patched(how).map(|text| format!("{text}\n{why}"));
+            told(job, "refused", text.unwrap_or(why))
+        }
+    })
 }
 
 /// Why a patch may not change a file, if it may not.

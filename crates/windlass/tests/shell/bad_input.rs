@@ -65,9 +65,13 @@ fn what_nobody_can_do_is_refused_before_anything_starts() {
     assert!(said.contains("nobody plays the role `reviewer`"), "{said}");
     let scratch = Scratch::new();
     let (code, said) =
+        ended(scratch.windlass(&["run", "mission", "--set", "spec=x"]).output().unwrap());
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("mission cannot be run yet"), "{said}");
+    let (code, said) =
         ended(scratch.windlass(&["run", "task", "--set", "task=x"]).output().unwrap());
-    assert_eq!(code, Some(1));
-    assert!(said.contains("task cannot be run yet"), "{said}");
+    assert_eq!(code, Some(2));
+    assert!(said.contains("`task` has a verb of its own"), "{said}");
     assert_eq!(scratch.status()["runs"].as_array().unwrap().len(), 0);
 }
 

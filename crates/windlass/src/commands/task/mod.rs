@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
+use windlass_clerks::memory::Files;
 use windlass_core::path::For;
 use windlass_core::run::{Input, Phase, Standing, Target as Whose, Wish};
 use windlass_core::value::Value;
@@ -283,10 +284,9 @@ fn meant(words: &[String]) -> Result<(), Error> {
     let [word] = words else { return Ok(()) };
     let steps = ["plan", "generate", "verify", "evaluate"];
     match suggest::nearest(word, steps) {
-        Some(near) if near != word => Err(Error::usage(format!("is `{word}` a task, or a step?"))
-            .hint(format!(
-                "the step is `windlass task {near}`; a task says more: windlass task \"{word} …\""
-            ))),
+        Some(near) => Err(Error::usage(format!("is `{word}` a task, or a step?")).hint(format!(
+            "the step is `windlass task {near}`; a task says more: windlass task \"{word} …\""
+        ))),
         _ => Ok(()),
     }
 }
@@ -377,7 +377,7 @@ fn another(
     }
     out.note(&crate::render::clean_lines(&shows(&*clerk, "status")))?;
     let phase = shows(&*clerk, "phase");
-    let fresh = free_slug(&place, &slug)?;
+    let fresh = free_slug(&place, &slug, &asked.output_dir())?;
     let args = [("phase", phase.as_str()), ("slug", fresh.as_str())];
     let (question, options): (_, &[[&str; 3]]) = match same {
         true => (
@@ -440,8 +440,12 @@ enum Earlier {
 
 /// What another program left here, if that can be gone on with.
 fn left_here(place: &Workplace) -> Result<Option<Earlier>, Error> {
-    let path = place.repository.top().join(format::STATE);
-    let Ok(text) = std::fs::read_to_string(&path) else { return Ok(None) };
+    // Whoever left it may have left anything.
+    let text = Files::of(place.repository.top()).text(format::STATE).map_err(|flaw| {
+        Error::usage(format!("an earlier session cannot be read: {flaw}"))
+            .hint(format!("look at {} and move it out of the way", format::STATE))
+    })?;
+    let Some(text) = text else { return Ok(None) };
     let written = std::fs::read_to_string(place.dir.join("projected.json")).unwrap_or_default();
     if windlass_clerks::wrote(&written, format::STATE, &text) {
         return Ok(None);
@@ -522,6 +526,11 @@ struct Asked {
 }
 
 impl Asked {
+    /// Where papers go.
+    fn output_dir(&self) -> String {
+        self.rest.get("output_dir").map_or(format::OUTPUT_BASE.to_owned(), Value::to_string)
+    }
+
     fn of(flags: &Flags) -> Result<Self, Error> {
         let mut rest = BTreeMap::new();
         let mut put = |name: &str, value: Option<Value>| {
@@ -555,6 +564,18 @@ impl Asked {
         put("max_files", flags.max_files.map(|most| Value::Number(most.into())));
         put("todo_blocking", Some(Value::Flag(flags.todo_blocking)));
         put("remove_output_base", Some(Value::Flag(flags.remove_output_base)));
+        for (flag, said) in [
+            ("--scope", &flags.scope),
+            ("--build-cmd", &flags.build_cmd),
+            ("--test-cmd", &flags.test_cmd),
+            ("--lint-cmd", &flags.lint_cmd),
+            ("--type-check-cmd", &flags.type_check_cmd),
+        ] {
+            if said.as_ref().is_some_and(|said| said.split(',').all(|it| it.trim().is_empty())) {
+                return Err(Error::usage(format!("{flag} is empty"))
+                    .hint("leave it out; for a command, `none` skips its check"));
+            }
+        }
         put("build_cmd", text(&flags.build_cmd));
         put("test_cmd", text(&flags.test_cmd));
         put("lint_cmd", text(&flags.lint_cmd));
@@ -574,6 +595,13 @@ fn start(
     out: &mut Output,
 ) -> Result<Exit, Error> {
     let words = Words::in_lang(detect(&task, Lang::ENGLISH));
+    let output = asked.output_dir();
+    if place.repository.top().join(&output).symlink_metadata().is_ok_and(|it| !it.is_dir()) {
+        return Err(Error::usage(format!(
+            "`{output}` is no directory, and papers are to go below it"
+        ))
+        .hint("name another with --output-dir, or move it out of the way"));
+    }
     let goes_on = found.filter(|found| found.task == task);
     let asks = ask::somebody() && tone == Tone::Plain && goes_on.is_none();
     let mode = match (&asked.mode, goes_on.and_then(|open| open.mode.clone())) {
@@ -592,7 +620,7 @@ fn start(
     };
     let slug = match goes_on {
         Some(open) => open.slug.clone(),
-        None => free_slug(&place, &format::slug(&task))?,
+        None => free_slug(&place, &format::slug(&task), &asked.output_dir())?,
     };
     let branch = goes_on.and_then(|open| open.branch.clone());
     let branch = branch.unwrap_or_else(|| format!("harness/{slug}"));
@@ -666,11 +694,23 @@ fn models(words: Words) -> Result<String, Error> {
 }
 
 /// A name that no branch has.
-fn free_slug(place: &Workplace, slug: &str) -> Result<String, Error> {
+fn free_slug(place: &Workplace, slug: &str, output: &str) -> Result<String, Error> {
+    let harness = Branch::new("harness").map_err(|_| Error::defect())?;
+    if place.has_git && place.repository.tip(&harness)?.is_some() {
+        return Err(Error::here("there is a branch `harness`, so git can have none below it")
+            .hint("rename it: git branch -m harness another-name"));
+    }
+    // Papers that are there already are somebody's, and those that an earlier task left are too.
+    let papers = ["spec.md", "changes.md", "verify_report.md", "qa_report.md"];
+    let has_papers = |name: &str| {
+        let docs = place.repository.top().join(format::docs_path(output, name));
+        papers.iter().any(|paper| docs.join(paper).symlink_metadata().is_ok())
+    };
     for number in 1_u32.. {
         let name = if number == 1 { slug.to_owned() } else { format!("{slug}-{number}") };
         let branch = Branch::new(&format!("harness/{name}")).map_err(|_| Error::defect())?;
-        if !place.has_git || place.repository.tip(&branch)?.is_none() {
+        let taken = place.has_git && place.repository.tip(&branch)?.is_some();
+        if !taken && !has_papers(&name) {
             return Ok(name);
         }
     }

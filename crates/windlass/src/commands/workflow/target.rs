@@ -44,6 +44,11 @@ impl std::fmt::Display for Target {
 }
 
 impl Target {
+    /// Whether it is the built-in workflow of this name.
+    pub fn is_built_in(&self, name: &str) -> bool {
+        matches!(self, Self::BuiltIn(own) if own == name)
+    }
+
     /// The workflow, proved sound.
     pub fn load(&self, catalogue: &Catalogue) -> Result<Arc<Workflow>, Error> {
         sound(self.source()?, catalogue)

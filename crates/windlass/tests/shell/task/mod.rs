@@ -1,5 +1,6 @@
 //! `windlass task`, as a person does it. What each kind of flow prints is kept beside these files.
 
+mod attacks;
 mod endings;
 mod evaluate;
 mod flags;

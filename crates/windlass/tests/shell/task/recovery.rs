@@ -47,13 +47,19 @@ fn restart_and_stop_remove_the_sessions_own_files_and_nothing_else() {
     for (answer, code) in [("restart", 8), ("stop", 5)] {
         let mut rig = left(at("generating"), &PAPERS);
         rig.write(".harness/learnings.md", "- keep me");
-        rig.write(".harness/generator/plan.md", "old");
+        rig.write(".harness/generator/plan.md", "");
+        std::fs::write(rig.scratch.repo().join(".harness/generator/plan.md"), b"old\xff").unwrap();
         assert_eq!(rig.run(&["task"]), Some(8));
         rig.answers(&[("session_gate", &[answer]), ("stay", &[])]);
         if answer == "stop" {
             assert_eq!(rig.run(&["resume"]), Some(5), "{}", rig.told);
         }
-        rig.saw("The earlier session's 2 files are gone");
+        rig.saw("The earlier session's files are gone from here; they are kept, as they were, in ");
+        let kept =
+            rig.told.lines().find_map(|line| line.split_once("as they were, in ")).unwrap().1;
+        let plan = std::path::Path::new(kept).join(".harness/generator/plan.md");
+        // Byte for byte, whatever they are.
+        assert_eq!(std::fs::read(plan).unwrap(), b"old\xff");
         assert_eq!(rig.file(".harness/learnings.md").as_deref(), Some("- keep me"));
         assert!(rig.file(".harness/generator/plan.md").is_none());
         assert_eq!(rig.file(".harness/state.json").is_some(), code == 8, "{}", rig.told);
