@@ -1,5 +1,6 @@
 //! What roles and people are shown of a session.
 
+use unicode_width::UnicodeWidthStr as _;
 use windlass_core::path::For;
 use windlass_engine::clerk::Situation;
 use windlass_engine::entry::Check;
@@ -288,10 +289,10 @@ fn branch_of(open: &Open) -> String {
 /// A block of rows below a heading, each with its name, as the seed prints them.
 pub(super) fn block(heading: &str, rows: &[(&str, &str)], words: windlass_words::Words) -> String {
     let names: Vec<String> = rows.iter().map(|(id, _)| words.say(id, &[])).collect();
-    let wide = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let wide = names.iter().map(|name| name.width()).max().unwrap_or(0);
     let mut text = heading.to_owned();
     for (name, (_, value)) in names.iter().zip(rows) {
-        let room = " ".repeat(wide - name.chars().count());
+        let room = " ".repeat(wide - name.width());
         text.push_str(&format!("\n  {name}{room} : {value}"));
     }
     text

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use windlass_agents::{Agent, Ask, Came, DRIFT, Fate, Program, Spend};
+use windlass_agents::{Agent, Ask, Came, DRIFT, Fate, Program, Spend, one_line};
 use windlass_core::lang::Reporter;
 use windlass_core::run::{Ended, Report, Usage};
 use windlass_process::beneath::{Links, Root};
@@ -414,8 +414,13 @@ impl<'a> Visit<'a> {
             answer.remarks.retain(|told| cut == Cut::Strange && told.starts_with(DRIFT));
             answer.remarks.push(remark);
         }
-        // Why somebody was ended is worth more than how.
+        // Why somebody was ended is worth more than how, and what they said last may be why they ended.
         answer.remarks.splice(..0, too_much);
+        if answer.came == Came::Crashed {
+            let errors = String::from_utf8_lossy(&heard.stderr);
+            let last = errors.lines().rev().map(str::trim).find(|line| !line.is_empty());
+            answer.remarks.extend(last.map(|line| format!("it said: {}", one_line(line))));
+        }
         answer.usage = meter::settled(answer.usage, seen, self.job.effect.set_aside);
         Ok(heard)
     }

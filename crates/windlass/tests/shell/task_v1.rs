@@ -392,9 +392,11 @@ fn what_is_no_session_is_not_taken_for_one() {
     let (code, said) = left.run(&["task", "Say goodbye", "--mode", "single"]);
     assert_eq!(code, Some(8), "{said}");
     assert!(said.contains("without one there is no phase `nowhere`"), "{said}");
-    // By `windlass run` such a session is not begun by the wrong definition.
+    // By a copy of task's definition such a session is not begun either.
     let left = Left::new(&session("gen_ready"));
-    let (code, said) = left.run(&["run", "task", "--set", "task=Say goodbye"]);
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workflows/task.toml");
+    fs::copy(own, left.scratch.repo().join("copy.toml")).unwrap();
+    let (code, said) = left.run(&["run", "copy.toml", "--set", "task=Say goodbye"]);
     assert_eq!((code, left.state()), (Some(5), session("gen_ready")), "{said}");
     assert!(said.contains("`windlass task` goes on with it"), "{said}");
 }
