@@ -4,6 +4,7 @@ mod attacks;
 mod endings;
 mod evaluate;
 mod flags;
+mod gates;
 mod modes;
 mod plan;
 mod recovery;

@@ -49,6 +49,7 @@ fn multi() {
     // Who is first in a panel is nobody's to say.
     let lines = |word: &str| rig.told.lines().filter(|line| line.contains(word)).count();
     assert_eq!((lines("cross-critique (acted)"), lines("(acted)")), (3, 13));
+    insta::assert_snapshot!("multi", rig.seen());
 }
 
 /// A task that is a file, or comes by standard input, is the same task.

@@ -279,8 +279,9 @@ impl Rig {
         let text = self.told.replace(here.to_str().unwrap(), "/home/ada/hello");
         let text = text.replace(self.scratch.repo().to_str().unwrap(), "/home/ada/hello");
         // Who is first in a panel is nobody's to say.
-        let of_panel =
-            |line: &str| ["plan_standard: ", "plan_multi: "].iter().any(|it| line.contains(it));
+        let of_panel = |line: &str| {
+            ["plan_standard: ", "plan_multi: ", "advise_multi: "].iter().any(|it| line.contains(it))
+        };
         let mut lines: Vec<&str> = text.lines().collect();
         for side_by_side in lines.chunk_by_mut(|one, other| of_panel(one) && of_panel(other)) {
             side_by_side.sort_unstable();
