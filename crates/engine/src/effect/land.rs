@@ -58,8 +58,8 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land, keep: &[String]) -> Outcom
     }
     if let Some(path) = secret_in(shop, &request)? {
         return Err(Trouble::new(format!("{path} holds the value of a secret, so nothing lands")).next(
-            "take it out in the lane (`windlass lanes list` names it, `windlass lanes shell` opens it), then `windlass redo` the \
-             check before; if it is none, take the variable out of the agent's `env` in windlass.toml",
+            "start the stage over that made it (`windlass redo`), or take the work without it by hand (`windlass lanes list` names \
+             the lane) and end the run (`windlass stop --cancel`); if it is no secret, no variable that agents are handed may hold it",
         ));
     }
     let landing = shop.store.land(&request)?;
