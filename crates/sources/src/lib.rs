@@ -10,8 +10,10 @@
 //! | a spec with phases, a plan, a roadmap | `spec.rs`, `plan.rs`, `roadmap.rs`; Markdown in general `markdown.rs` |
 //! | what a task's agent hands over | `handoff.rs` |
 //! | the state of a session | `autopilot.rs`, `task.rs` |
+//! | a mission's queue | `features.rs` |
 
 pub mod autopilot;
+pub mod features;
 pub mod handoff;
 mod markdown;
 pub mod plan;
