@@ -100,7 +100,13 @@ pub trait Clerk: Send + Sync {
 
     /// Looks at what a role said besides its verdict, and fills in what follows from it. Why the two do not go together,
     /// if they do not: then neither counts.
-    fn examine(&self, _role: &str, _verdict: &str, _said: Said<'_>) -> Option<String> {
+    fn examine(
+        &self,
+        _role: &str,
+        _verdict: &str,
+        _said: Said<'_>,
+        _at: &Situation,
+    ) -> Option<String> {
         None
     }
 

@@ -318,7 +318,7 @@ impl Clerk for Autopilot {
         self.shown(name, at)
     }
 
-    fn examine(&self, role: &str, verdict: &str, said: Said<'_>) -> Option<String> {
+    fn examine(&self, role: &str, verdict: &str, said: Said<'_>, _: &Situation) -> Option<String> {
         match role {
             "code-reviewer" => reviewed(verdict, said),
             "verifier" => verified(verdict, said),

@@ -356,7 +356,7 @@ impl Clerk for Task {
         self.shown(name, at)
     }
 
-    fn examine(&self, role: &str, _verdict: &str, said: Said<'_>) -> Option<String> {
+    fn examine(&self, role: &str, _verdict: &str, said: Said<'_>, _: &Situation) -> Option<String> {
         if role == "auto-fix-proposer" && !said.facts.contains_key("confidence") {
             let word = format::confidence(said.text).unwrap_or("Unknown");
             said.facts.insert("confidence".to_owned(), Value::text(word));

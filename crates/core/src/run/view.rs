@@ -243,6 +243,11 @@ impl Run {
         self.unit_view(*self.unit_ids.get(id)?)
     }
 
+    /// The unit of this number.
+    pub fn unit_at(&self, ix: UnitIx) -> Option<UnitView> {
+        self.unit_view(ix)
+    }
+
     fn unit_view(&self, ix: UnitIx) -> Option<UnitView> {
         let unit = self.unit(ix)?;
         let leaf = unit.leaf.and_then(|leaf| self.frame(leaf));

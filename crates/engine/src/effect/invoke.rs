@@ -397,7 +397,8 @@ impl<'a> Visit<'a> {
             stderr: finished.stderr.text()?,
         };
         let clerk = &self.shop.clerk;
-        let examine = |verdict: &str, said: Said<'_>| clerk.examine(self.role, verdict, said);
+        let at = self.job.situation();
+        let examine = |verdict: &str, said: Said<'_>| clerk.examine(self.role, verdict, said, &at);
         let mask = &self.shop.setup.mask;
         let mut heard = HeardOf::of(listener, self.job.attempt, printed, mask, examine);
         let answer = &mut heard.answer;
