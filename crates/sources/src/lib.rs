@@ -8,11 +8,13 @@
 //! |---|---|
 //! | a file of tasks, for any workflow | `tasks.rs` |
 //! | a spec with phases, a plan, a roadmap | `spec.rs`, `plan.rs`, `roadmap.rs`; Markdown in general `markdown.rs` |
+//! | a validation contract | `contract/` |
 //! | what a task's agent hands over | `handoff.rs` |
 //! | the state of a session | `autopilot.rs`, `task.rs` |
 //! | a mission's queue | `features.rs` |
 
 pub mod autopilot;
+pub mod contract;
 pub mod features;
 pub mod handoff;
 mod markdown;

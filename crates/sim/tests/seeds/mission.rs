@@ -17,5 +17,6 @@ fn mission() -> Script {
     Script {
         flow: built_in(include_str!("../../../../workflows/mission.toml")),
         usual: "features:found,features=F-1,six_times=6 final_document:nothing",
+        by_itself: "look:open requeue:same curation:not_due",
     }
 }

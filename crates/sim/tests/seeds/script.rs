@@ -18,6 +18,8 @@ use windlass_sim::{Saying, Walk, item};
 pub struct Script {
     pub flow: Arc<Workflow>,
     pub usual: &'static str,
+    /// What happens by itself wherever it is met, unless a step says otherwise: looks at what people may have changed.
+    pub by_itself: &'static str,
 }
 
 /// A condition of the seed, and what the definition makes of it. Only what is said is looked at.
@@ -165,11 +167,29 @@ impl Script {
     /// Plays further steps.
     #[track_caller]
     pub fn go_on(&self, walk: &mut Walk<'_>, steps: &str) {
-        for step in steps.split_whitespace() {
+        let mut steps = steps.split_whitespace().peekable();
+        let named = |step: &&str| step.trim_start_matches('>').split(':').next().map(str::to_owned);
+        self.settle(walk, steps.peek().and_then(named).as_deref());
+        while let Some(step) = steps.next() {
             match step.strip_prefix('>') {
                 Some(stage) => self.usually(walk, stage),
                 None => self.step(walk, step),
             }
+            // Whoever is to say something else of it says so next.
+            self.settle(walk, steps.peek().and_then(named).as_deref());
+        }
+    }
+
+    /// What happens by itself has happened, but for what is said next.
+    #[track_caller]
+    fn settle(&self, walk: &mut Walk<'_>, but: Option<&str>) {
+        let steps = self.by_itself.split_whitespace();
+        let steps: Vec<(&str, &str)> =
+            steps.filter_map(|step| Some((step, step.split(':').next()?))).collect();
+        for _ in 0..2_000 {
+            let own = |(_, stage): &&(&str, &str)| Some(*stage) != but && walk.is_at(stage);
+            let Some((step, _)) = steps.iter().find(own) else { return };
+            self.step(walk, step);
         }
     }
 

@@ -27,5 +27,6 @@ fn work() -> Script {
         flow: built_in(include_str!("../../../../workflows/work.toml")),
         usual: "plans:found,tasks=1,target_count=1,unlisted_count=0,test_framework=false \
                 contract:written,profile=static",
+        by_itself: "",
     }
 }

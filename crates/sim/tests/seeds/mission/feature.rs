@@ -36,7 +36,7 @@ fn each_of_the_seven_decisions_is_reached_and_recorded() {
         row("ESCALATE <reason> → escalation.md, curator, exit 3", {
             after("worker:ambiguous architect:unresolved >")
         })
-        .records("NEXT_WORKER NEXT_ARCHITECT ESCALATE")
+        .records("NEXT_WORKER NEXT_ARCHITECT unresolved ESCALATE")
         .passes("escalation curator")
         .tells("escalation")
         .exits(3),
@@ -218,7 +218,7 @@ fn whatever_sends_a_feature_back_counts_as_an_attempt_and_is_told_to_the_next() 
         let mut walk = script.play(&inputs, &format!("{ONE} {fails}"));
         let context = walk.find("worker").and_then(|(_, effect)| effect.context);
         assert_eq!(context.as_deref(), widens.then_some("what failed"), "{fails}");
-        script.go_on(&mut walk, fails);
+        script.go_on(&mut walk, &format!("{fails} housekeeping:told"));
         assert_eq!(walk.at(), ["escalation"], "attempts: {fails}");
     }
     let script = mission();
@@ -226,7 +226,7 @@ fn whatever_sends_a_feature_back_counts_as_an_attempt_and_is_told_to_the_next() 
     let first = format!("{PROVED} {issues} proof:pass merge:landed housekeeping:told");
     let again = format!("{PROVED} validator:issues,issues=F-FIX-2");
     let inputs = [("max_attempts", "1"), ("max_iterations", "99")];
-    let walk = script.play(&inputs, &format!("{ONE} {first} {again} {again}"));
+    let walk = script.play(&inputs, &format!("{ONE} {first} {again} {again} housekeeping:told"));
     assert_eq!(walk.at(), ["escalation"], "the issues of a fix");
 }
 
@@ -246,10 +246,68 @@ fn attempts_are_counted_and_then_it_escalates() {
         }
         assert_eq!(context.len(), most as usize, "every attempt knows more than the one before");
         script.go_on(&mut walk, "worker:built prove:pass validator:fail");
+        assert_eq!(walk.records().last().map(String::as_str), Some("stuck"));
+        script.go_on(&mut walk, ">escalation");
         assert_eq!(walk.records().last().map(String::as_str), Some("ESCALATE"));
         script.go_on(&mut walk, ">");
         assert_eq!((walk.exit_code(), walk.runs("merge")), (Some(3), 0));
     }
+}
+
+#[test]
+fn a_stuck_feature_holds_itself_and_its_dependents_and_the_others_go_on() {
+    let queue = "queue:found features:found,features=a+b<a+c,six_times=99";
+    let stuck = "worker:failed worker:failed housekeeping:told";
+    mission().holds([
+        row("nothing else waits for it", format!("{queue} {stuck}"))
+            .with("max_attempts", "1")
+            .at("worker")
+            .units("a=failed b=blocked c=started"),
+        row("the mission escalates when nothing else can run", format!("{queue} {stuck} >"))
+            .with("max_attempts", "1")
+            .units("a=failed b=blocked c=done")
+            .passes("merge escalation curator")
+            .exits(3),
+    ]);
+}
+
+#[test]
+fn what_a_person_has_set_to_passed_is_on_record_and_nobody_works_on_it() {
+    mission().holds([
+        row("a recorded override", format!("{TWO} look:passed >"))
+            .records("override NEXT_WORKER NEXT_VALIDATOR DONE")
+            .units("F-1=done F-2=done")
+            .exits(0),
+        row("left out", format!("{TWO} look:skipped >")).units("F-1=skipped F-2=done").exits(0),
+    ]);
+}
+
+#[test]
+fn what_a_person_adds_meanwhile_is_taken_up() {
+    let more = "housekeeping:told requeue:edited,features=F-9";
+    mission().holds([row("the queue", format!("{ONE} >housekeeping {more} >"))
+        .units("F-1=done F-9=done")
+        .exits(0)]);
+}
+
+#[test]
+fn the_curator_is_asked_after_every_tenth_landing() {
+    let due = "housekeeping:told requeue:same curation:due";
+    mission().holds([row("curator", format!("{TWO} >housekeeping {due}")).at("curate")]);
+}
+
+#[test]
+fn a_plan_may_be_all_that_is_wanted() {
+    mission().holds([
+        row(
+            "plan only",
+            "queue:missing plan:planned check_plan:found plan_review:accept outlook:told",
+        )
+        .with("plan_only", "true")
+        .exits(0)
+        .never("worker features"),
+        row("a queue that is there", "queue:found outlook:told").with("plan_only", "true").exits(0),
+    ]);
 }
 
 #[test]
@@ -282,9 +340,9 @@ fn what_the_architect_resolved_reaches_the_next_attempt() {
             .at("worker")
             .records("NEXT_WORKER NEXT_ARCHITECT NEXT_WORKER"),
         row("resolved: what was ambiguous to the validator is built anew", validated).at("worker"),
-        row("unresolved", format!("{ONE} worker:ambiguous architect:unresolved"))
+        row("unresolved", format!("{ONE} worker:ambiguous architect:unresolved >escalation"))
             .at("escalation")
-            .records("NEXT_WORKER NEXT_ARCHITECT ESCALATE"),
+            .records("NEXT_WORKER NEXT_ARCHITECT unresolved ESCALATE"),
     ]);
     let script = mission();
     let steps = format!("{ONE} worker:ambiguous architect:resolved");

@@ -67,7 +67,7 @@ fn the_final_documents_are_proved_and_merged_or_left() {
 
 #[test]
 fn escalate_writes_the_escalation_and_runs_the_curator() {
-    let escalated = format!("{ONE} worker:ambiguous architect:unresolved");
+    let escalated = format!("{ONE} worker:ambiguous architect:unresolved >escalation");
     mission().holds([
         row("escalation.md", escalated.clone())
             .at("escalation")
