@@ -7,6 +7,7 @@
 //! |---|---|
 //! | what does autopilot keep? | `autopilot/` |
 //! | what does task keep? | `task/` |
+//! | what does mission keep? | `mission/` |
 //! | what does a project remember? | `memory/` |
 //! | how are files written from the journal? | `projection.rs` |
 //! | what did a role find? | `finding.rs` |
@@ -16,6 +17,7 @@
 pub mod autopilot;
 pub mod finding;
 pub mod memory;
+pub mod mission;
 mod plain;
 mod printed;
 mod projection;
@@ -34,7 +36,7 @@ use windlass_words::Lang;
 pub use spoken::Spoken;
 
 /// All of them.
-const OFFICES: &[Office] = &[autopilot::OFFICE, task::OFFICE, task::FIRST];
+const OFFICES: &[Office] = &[autopilot::OFFICE, task::OFFICE, task::FIRST, mission::OFFICE];
 
 /// A kind of clerk.
 #[derive(Clone, Copy, Debug)]

@@ -11,12 +11,13 @@
 //! | a validation contract | `contract/` |
 //! | what a task's agent hands over | `handoff.rs` |
 //! | the state of a session | `autopilot.rs`, `task.rs` |
-//! | a mission's queue | `features.rs` |
+//! | a mission's queue, and how it is to be run | `features.rs`, `harness.rs` |
 
 pub mod autopilot;
 pub mod contract;
 pub mod features;
 pub mod handoff;
+pub mod harness;
 mod markdown;
 pub mod plan;
 pub mod roadmap;

@@ -51,7 +51,10 @@ pub const ROLES: &[(&str, &str)] = markdown!("roles":
     "cross-critique", "synthesis-standard", "synthesis", "spec-editor", "lead-developer",
     "combined-advisor", "code-quality-advisor", "test-stability-advisor", "generator-single",
     "implementation-standard", "implementation", "layer1-verifier", "auto-fix-proposer",
-    "evaluator");
+    "evaluator",
+    // of mission
+    "mission-planner", "plan-reviewer", "mission-worker", "validator", "mission-architect",
+    "ui-qa", "crosscheck", "documenter");
 
 /// The guidance that comes with the program, by name; a project's own counts instead.
 pub const SKILLS: &[(&str, &str)] = markdown!("skills":

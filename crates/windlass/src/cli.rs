@@ -16,6 +16,7 @@ use crate::commands::journal::JournalCommand;
 use crate::commands::lanes::LanesCommand;
 use crate::commands::learnings::LearningsArgs;
 use crate::commands::log::LogArgs;
+use crate::commands::mission::MissionArgs;
 use crate::commands::project::ProjectArgs;
 use crate::commands::report::ReportArgs;
 use crate::commands::resume::ResumeArgs;
@@ -31,6 +32,7 @@ Examples:
   windlass demo                             watch it build a small program, for free
   windlass autopilot docs/spec.md           build a spec, phase by phase
   windlass task \"Add a --json flag\"         do one task, on a branch of its own
+  windlass mission SPEC.md --lanes 4        plan features, build and land them beside each other
   windlass run my-flow.toml                 do a workflow of your own
   windlass resume                           go on after a stop, a crash or an answer
   windlass workflow list                    the built-in workflows
@@ -67,6 +69,9 @@ pub enum Command {
 
     /// Do one task: plan, confirm, generate, verify, evaluate, commit
     Task(Box<TaskArgs>),
+
+    /// Build a queue of features, several at a time
+    Mission(Box<MissionArgs>),
 
     /// Start a workflow on this repository
     Run(RunArgs),

@@ -179,7 +179,7 @@ fn open(place: &Workplace, spec: Option<&str>) -> Result<Vec<String>, Error> {
 }
 
 /// A path as it is from the top of the repository.
-fn below(place: &Workplace, path: &Path) -> Result<String, Error> {
+pub(super) fn below(place: &Workplace, path: &Path) -> Result<String, Error> {
     let outside = || {
         Error::usage(format!("{} is not inside of this repository", path.display()))
             .hint("go to the repository that it belongs to, or copy it into this one")

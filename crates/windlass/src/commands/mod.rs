@@ -14,6 +14,7 @@ pub mod journal;
 pub mod lanes;
 pub mod learnings;
 pub mod log;
+pub mod mission;
 pub mod project;
 pub mod report;
 pub mod resume;
@@ -34,6 +35,7 @@ pub fn run(command: Command, out: &mut Output) -> Result<Exit, Error> {
         Command::Run(args) => run::run(&args, out),
         Command::Autopilot(args) => autopilot::run(&args, out),
         Command::Task(args) => task::run(&args, out),
+        Command::Mission(args) => mission::run(&args, out),
         Command::Resume(args) => resume::run(&args, out),
         Command::Stop(args) => wish::stop(&args, out),
         Command::Status(args) => status::run(&args, out),

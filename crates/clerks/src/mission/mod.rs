@@ -1,0 +1,345 @@
+//! The clerk of mission: its queue, its contract, its files (seed: mission; docs/formats.md).
+
+mod read;
+mod session;
+mod show;
+mod stage;
+mod tell;
+mod validated;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use windlass_core::run::Run;
+use windlass_engine::clerk::{Blobs, Clerk, Said, Situation, Told};
+use windlass_engine::entry::{Entry, Note};
+use windlass_engine::message::Trouble;
+use windlass_engine::shop::lock;
+use windlass_sources::features::{self, Queue};
+use windlass_sources::{Reading, SourceError};
+
+use session::{CONTRACT, Session};
+
+use crate::memory::Files;
+use crate::projection::Projection;
+use crate::{Office, Place, Spoken};
+
+/// Runs that read a queue of features are missions.
+pub(crate) const OFFICE: Office = Office {
+    known_by: "features",
+    reads: &read::READS,
+    shows: &show::SHOWS,
+    files: &["features.json", "validation-contract.md"],
+    open: |at| Arc::new(Mission::new(at)),
+};
+
+/// Where a mission's own state and the last answers of its roles are.
+const STATE: &str = ".harness/mission/state.json";
+const LOGS: &str = ".harness/mission/logs";
+
+/// A file that takes this much longer to write than since it was written last can wait: what it shows is in the journal.
+const PATIENCE: u32 = 20;
+
+/// The clerk of a mission.
+struct Mission {
+    files: Files,
+    /// Held by whoever writes the queue's file, so that nobody's edit is lost.
+    queue_lock: PathBuf,
+    spec: String,
+    run: String,
+    session: Mutex<Session>,
+    projection: Mutex<Projection>,
+    pace: Mutex<Pace>,
+    said: Mutex<Vec<String>>,
+    spoken: Mutex<Spoken>,
+    warned: Mutex<BTreeSet<String>>,
+}
+
+/// How often the queue's file is written: the larger it is, the less often.
+#[derive(Debug, Default)]
+struct Pace {
+    last: Option<(Instant, Duration)>,
+}
+
+impl Session {
+    /// The text of a paper.
+    fn paper(&self, path: &str) -> Option<String> {
+        self.papers.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+    }
+}
+
+impl Mission {
+    fn new(Place { top, state, run, lang, .. }: &Place<'_>) -> Self {
+        let files = Files::of(*top);
+        let spec = run.input_named("spec").map_or(String::new(), ToString::to_string);
+        Mission {
+            queue_lock: state.join(QUEUE_LOCK),
+            spec: spec.trim_start_matches("./").to_owned(),
+            run: run.id().to_owned(),
+            session: Mutex::default(),
+            projection: Mutex::new(Projection::into(files.clone(), state.join("projected.json"))),
+            pace: Mutex::default(),
+            said: Mutex::default(),
+            spoken: Mutex::new(Spoken::at_first(run, *lang)),
+            warned: Mutex::default(),
+            files,
+        }
+    }
+
+    fn session(&self) -> MutexGuard<'_, Session> {
+        lock(&self.session)
+    }
+
+    fn says(&self, text: impl Into<String>) {
+        lock(&self.said).push(text.into());
+    }
+
+    /// Says something that stays true until somebody sees to it: once.
+    fn warns(&self, text: String) {
+        if lock(&self.warned).insert(text.clone()) {
+            self.says(text);
+        }
+    }
+
+    /// A file as a person has it; as a role wrote it, where they have none.
+    fn current(&self, path: &str) -> Result<Option<String>, SourceError> {
+        let there = self.files.text(path)?.filter(|text| !text.trim().is_empty());
+        Ok(there.or_else(|| self.session().paper(path)))
+    }
+
+    /// The queue's file.
+    fn queue_text(&self) -> Result<Option<String>, SourceError> {
+        let text = self.files.short(features::PATH, features::BYTES_MAX)?;
+        Ok(text.filter(|text| !text.trim().is_empty()))
+    }
+
+    /// The queue's file, if it is not as we wrote it.
+    fn foreign_queue(&self) -> Result<Option<String>, SourceError> {
+        let text = self.queue_text()?;
+        Ok(text.filter(|text| !lock(&self.projection).is_ours(features::PATH, text)))
+    }
+
+    /// The spec as a person has it.
+    fn spec_text(&self) -> Result<Option<String>, SourceError> {
+        if self.spec.is_empty() { Ok(None) } else { self.files.text(&self.spec) }
+    }
+
+    /// Writes the files that are not as they should be; the queue's not more often than it is worth, unless it has to be.
+    fn project_files(&self, now: bool) {
+        let mut session = self.session();
+        let dirty = session.dirty;
+        let papers: Vec<(String, String)> = session
+            .papers
+            .keys()
+            .filter(|path| path.starts_with(".harness/") && *path != features::PATH)
+            .filter_map(|path| Some((path.clone(), session.paper(path)?)))
+            .collect();
+        let logs: Vec<(String, Arc<str>)> = session.logs.iter().cloned().collect();
+        let old = std::mem::take(&mut session.old_logs);
+        let has_queue = session.papers.contains_key(features::PATH);
+        let due = dirty && has_queue && (now || session.ended.is_some() || self.is_due());
+        let queue = due.then(|| session.whole());
+        let state = due.then(|| state(&session, &self.run));
+        if due {
+            session.dirty = false;
+        }
+        drop(session);
+        let mut projection = lock(&self.projection);
+        for (path, text) in papers {
+            // What a person may change stands as they have it.
+            let put = match path == CONTRACT {
+                true => projection.lend(&path, &text),
+                false => projection.put(&path, &text),
+            };
+            self.put(&path, put);
+        }
+        for (name, text) in logs {
+            let path = format!("{LOGS}/{name}");
+            let put = projection.put(&path, &text);
+            self.put(&path, put);
+        }
+        for name in old {
+            if let Err(trouble) = projection.remove(&format!("{LOGS}/{name}")) {
+                self.warns(trouble.to_string());
+            }
+        }
+        if let Some(text) = state {
+            let put = projection.put(STATE, &text);
+            self.put(STATE, put);
+        }
+        drop(projection);
+        if let Some(queue) = queue {
+            self.write_queue(&queue);
+        }
+    }
+
+    fn put(&self, path: &str, put: Result<Option<String>, Trouble>) {
+        match put {
+            Ok(None) => {}
+            Ok(Some(aside)) => {
+                self.says(format!("{path} was somebody else's: it is kept as {aside}"))
+            }
+            Err(trouble) => self.warns(format!("{path} cannot be written: {trouble}")),
+        }
+    }
+
+    /// Whether the queue's file may be written again.
+    fn is_due(&self) -> bool {
+        let pace = lock(&self.pace);
+        pace.last.is_none_or(|(at, took)| at.elapsed() >= took * PATIENCE)
+    }
+
+    /// Writes the queue's file, unless a person has changed it and nobody has read that yet: theirs stays until then.
+    fn write_queue(&self, queue: &Queue) {
+        let began = Instant::now();
+        let _held = held(&self.queue_lock);
+        let there = match self.queue_text() {
+            Ok(there) => there,
+            Err(error) => return self.warns(format!("{error}; {}", error.next_step())),
+        };
+        let mut projection = lock(&self.projection);
+        if there.is_some_and(|there| !projection.is_ours(features::PATH, &there)) {
+            self.session().dirty = true;
+            return;
+        }
+        let put = projection.put(features::PATH, &queue.write());
+        drop(projection);
+        self.put(features::PATH, put);
+        lock(&self.pace).last = Some((Instant::now(), began.elapsed()));
+    }
+}
+
+/// Changes the queue's file on a person's behalf; `state` is where Windlass remembers things. What it was, if there is none.
+///
+/// # Errors
+///
+/// When it cannot be read or written, or what `change` says speaks against it.
+pub fn edit_queue(
+    files: &Files,
+    state: &std::path::Path,
+    change: impl FnOnce(&mut Queue) -> Result<(), String>,
+) -> Result<(), SourceError> {
+    let bad = |what: String| SourceError::bad(features::PATH, what);
+    let _held = held(&state.join(QUEUE_LOCK));
+    let text = files.short(features::PATH, features::BYTES_MAX)?;
+    let mut queue = match &text {
+        Some(text) => Queue::read(text)?,
+        None => Queue::default(),
+    };
+    change(&mut queue).map_err(bad)?;
+    let flaws = queue.flaws();
+    if !flaws.is_empty() {
+        return Err(bad(flaws.join("; ")));
+    }
+    files.write(features::PATH, &queue.write()).map_err(|trouble| bad(trouble.to_string()))
+}
+
+/// The file that is held while the queue's file is changed, below the state directory.
+const QUEUE_LOCK: &str = "features.lock";
+
+/// Holds a lock until what is returned is dropped. Who cannot have it goes without: it only keeps two edits apart that come
+/// within a moment.
+fn held(path: &std::path::Path) -> Option<File> {
+    let file = File::options().create(true).append(true).open(path).ok()?;
+    file.lock().ok()?;
+    Some(file)
+}
+
+/// A mission's state in a few lines, for scripts.
+fn state(session: &Session, run: &str) -> String {
+    let state = serde_json::json!({
+        "run": run,
+        "iterations": session.iterations,
+        "decisions": session.decisions,
+        "landed": session.landed.len(),
+        "cost_usd": session.spent.settled.cost_micros as f64 / 1e6,
+        "standing": tell::counts(session),
+        "outcome": session.ended.map(|outcome| format!("{outcome:?}").to_lowercase()),
+    });
+    format!("{}\n", serde_json::to_string_pretty(&state).unwrap_or_default())
+}
+
+impl Clerk for Mission {
+    fn entry(&self, entry: &Entry, run: &Run, blobs: Blobs<'_>) {
+        lock(&self.spoken).enter(entry);
+        if let Entry::Note(noted) = entry
+            && let Note::Paper { path, holds: Some(holds), .. } = &noted.note
+            && path == features::PATH
+            && let Some(bytes) = blobs(holds)
+        {
+            // Now that it is on record, what a person has made of it may be written over.
+            lock(&self.projection).knows(path, &String::from_utf8_lossy(&bytes));
+        }
+        self.session().enter(entry, run, blobs);
+    }
+
+    fn caught_up(&self) {
+        lock(&self.said).clear();
+    }
+
+    fn language(&self) -> Option<String> {
+        lock(&self.spoken).for_agents()
+    }
+
+    fn flush(&self) -> Vec<String> {
+        self.project_files(false);
+        std::mem::take(&mut *lock(&self.said))
+    }
+
+    fn read(&self, name: &str, at: &Situation) -> Result<Option<Reading>, SourceError> {
+        self.look(name, at)
+    }
+
+    fn tell(&self, name: &str, at: &Situation) -> Result<Told, Trouble> {
+        Ok(self.told(name, at))
+    }
+
+    fn artifact(&self, name: &str, at: &Situation) -> Option<String> {
+        self.shown(name, at)
+    }
+
+    fn examine(&self, role: &str, verdict: &str, said: Said<'_>, at: &Situation) -> Option<String> {
+        (role == "validator").then(|| self.validated(verdict, said, at)).flatten()
+    }
+
+    fn path(&self, name: &str, _: &Situation) -> Option<String> {
+        match name {
+            "features.json" => Some(features::PATH.to_owned()),
+            "validation-contract.md" => Some(CONTRACT.to_owned()),
+            _ => None,
+        }
+    }
+
+    fn papers(&self) -> BTreeMap<String, Arc<[u8]>> {
+        let session = self.session();
+        let own = [features::PATH, CONTRACT];
+        let own = session.papers.iter().filter(|(path, _)| own.contains(&path.as_str()));
+        own.map(|(path, bytes)| (path.clone(), bytes.clone())).collect()
+    }
+
+    /// Who makes the plan or judges it finds it in their lane; all others are shown what is theirs of it.
+    fn papers_for(&self, at: &Situation) -> BTreeMap<String, Arc<[u8]>> {
+        match at.stage.as_str() {
+            stage::PLAN | stage::PLAN_REVIEW => self.papers(),
+            _ => BTreeMap::new(),
+        }
+    }
+
+    /// What it promises, and nothing else: the queue and the contract are the planner's and people's.
+    fn keeps(&self, path: &str, promised: &[(String, String)]) -> bool {
+        promised.iter().any(|(_, own)| own == path)
+    }
+
+    fn apart(&self) -> Vec<String> {
+        vec![".harness".to_owned()]
+    }
+
+    fn over(&self) -> Vec<String> {
+        self.session().dirty = true;
+        self.project_files(true);
+        std::mem::take(&mut *lock(&self.said))
+    }
+}

@@ -1,0 +1,244 @@
+//! What a mission reads: its queue and its contract, as people have them by now.
+
+use windlass_core::value::Value;
+use windlass_engine::clerk::Situation;
+use windlass_sources::contract::Contract;
+use windlass_sources::features::{self, Queue, Status};
+use windlass_sources::{Reading, SourceError};
+
+use super::Mission;
+use super::session::{CONTRACT, CURATED_EVERY};
+
+/// What it can read.
+pub const READS: [&str; 4] = ["features", "feature", "queue-edits", "memory-due"];
+
+/// So many flaws are named; more of them help nobody.
+const FLAWS_NAMED: usize = 20;
+
+impl Mission {
+    pub(super) fn look(&self, name: &str, at: &Situation) -> Result<Option<Reading>, SourceError> {
+        let strict = at.with.get("strict") == Some(&Value::Flag(true));
+        Ok(Some(match name {
+            "features" => self.features(strict)?,
+            "feature" => self.one(at)?,
+            "queue-edits" => self.edits()?,
+            "memory-due" => {
+                let session = self.session();
+                let since = (session.landed.len() as u64).saturating_sub(session.curated_at);
+                came(if since >= CURATED_EVERY { "due" } else { "not_due" })
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The queue and the contract as a person has them; as a role wrote them, where they have none.
+    fn features(&self, strict: bool) -> Result<Reading, SourceError> {
+        self.project_files(true);
+        let text = self.queue_text()?;
+        let contract = self.current(CONTRACT)?;
+        let Some(text) = text.or_else(|| self.session().paper(features::PATH)) else {
+            let mut reading = came("missing");
+            reading
+                .papers
+                .extend(self.spec_text()?.map(|text| (self.spec.clone(), text.into_bytes())));
+            return Ok(reading);
+        };
+        let queue = match Queue::read(&text) {
+            Ok(queue) => queue,
+            Err(error) => {
+                let mut reading = came("flawed");
+                reading.remarks.push(format!("{error}; {}", error.next_step()));
+                reading.papers.insert(features::PATH.to_owned(), text.into_bytes());
+                return Ok(reading);
+            }
+        };
+        let parsed = Contract::parse(contract.as_deref().unwrap_or_default());
+        let fatal = queue.flaws();
+        let loose = loose_ends(&queue, &parsed);
+        let sound = fatal.is_empty() && (!strict || loose.is_empty());
+        let mut reading = came(if sound { "found" } else { "flawed" });
+        reading.remarks = named(&fatal, &loose, contract.is_some() || strict);
+        if sound {
+            let items = queue.items();
+            let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
+            reading.facts.insert("feature_count".to_owned(), Value::Number(count));
+            let six = count.saturating_mul(6).clamp(1, 1_000_000);
+            reading.facts.insert("six_times".to_owned(), Value::Number(six));
+            reading.lists.insert("features".to_owned(), items);
+        }
+        reading.papers.insert(features::PATH.to_owned(), text.into_bytes());
+        reading.papers.extend(contract.map(|text| (CONTRACT.to_owned(), text.into_bytes())));
+        reading.papers.extend(self.spec_text()?.map(|text| (self.spec.clone(), text.into_bytes())));
+        Ok(reading)
+    }
+
+    /// A feature as its file has it, when somebody is about to begin it.
+    fn one(&self, at: &Situation) -> Result<Reading, SourceError> {
+        let Some((id, _)) = &at.unit else { return Ok(came("open")) };
+        let Some((text, queue)) = self.edited()? else {
+            let wanted = self.session().wanted.get(id).cloned();
+            return Ok(came(by_status(wanted.as_ref())));
+        };
+        let mut reading = came(by_status(queue.feature(id).map(|feature| &feature.status)));
+        reading.papers.insert(features::PATH.to_owned(), text.into_bytes());
+        Ok(reading)
+    }
+
+    /// What a person has changed since it was read last.
+    fn edits(&self) -> Result<Reading, SourceError> {
+        let mut papers = std::collections::BTreeMap::new();
+        let contract = self.current(CONTRACT)?;
+        if let Some(text) =
+            contract.filter(|text| self.session().paper(CONTRACT).as_deref() != Some(text))
+        {
+            papers.insert(CONTRACT.to_owned(), text.into_bytes());
+        }
+        let Some(text) = self.foreign_queue()? else {
+            return Ok(Reading { papers, ..came("same") });
+        };
+        let queue = match Queue::read(&text) {
+            Ok(queue) => queue,
+            Err(error) => {
+                let remarks = vec![format!("{error}; until then it counts as it was read last")];
+                return Ok(Reading { remarks, papers, ..came("flawed") });
+            }
+        };
+        let flaws = queue.flaws();
+        if !flaws.is_empty() {
+            let mut remarks = named(&flaws, &[], false);
+            remarks.push(format!("{} counts as it was read last", features::PATH));
+            return Ok(Reading { remarks, papers, ..came("flawed") });
+        }
+        papers.insert(features::PATH.to_owned(), text.into_bytes());
+        let mut reading = Reading { papers, ..came("edited") };
+        // What a unit depends on may have settled long ago: who is known is known by the core.
+        reading.lists.insert("features".to_owned(), queue.items());
+        Ok(reading)
+    }
+
+    /// What a person has made of the queue, if it can be read.
+    fn edited(&self) -> Result<Option<(String, Queue)>, SourceError> {
+        let text = self.foreign_queue()?;
+        Ok(text.and_then(|text| Queue::read(&text).ok().map(|queue| (text, queue))))
+    }
+
+    /// What is wrong with the plan, for whoever makes a better one.
+    pub(super) fn flaws(&self) -> Vec<String> {
+        let Some(text) = self.session().paper(features::PATH) else { return Vec::new() };
+        match Queue::read(&text) {
+            Ok(queue) => {
+                let mut flaws = queue.flaws();
+                let contract = self.session().paper(CONTRACT).unwrap_or_default();
+                flaws.extend(loose_ends(&queue, &Contract::parse(&contract)));
+                flaws.truncate(FLAWS_NAMED);
+                flaws
+            }
+            Err(error) => vec![error.to_string()],
+        }
+    }
+}
+
+fn by_status(status: Option<&Status>) -> &'static str {
+    match status {
+        Some(Status::Passed) => "passed",
+        Some(Status::Skipped) => "skipped",
+        _ => "open",
+    }
+}
+
+/// What does not keep a queue from being worked on, but should not be in a plan: claims without an assertion, assertions
+/// without a claim, what nobody can verify.
+fn loose_ends(queue: &Queue, contract: &Contract) -> Vec<String> {
+    let mut flaws = Vec::new();
+    if queue.features.is_empty() {
+        flaws.push(format!("{} has no features", features::PATH));
+    }
+    let by_id: std::collections::BTreeMap<String, usize> = contract
+        .assertions
+        .iter()
+        .enumerate()
+        .map(|(at, it)| (it.id.to_ascii_uppercase(), at))
+        .collect();
+    let mut claimed = vec![false; contract.assertions.len()];
+    for feature in &queue.features {
+        if feature.claims.is_empty() {
+            flaws.push(format!("`{}` claims nothing", feature.id));
+        }
+        for claim in &feature.claims {
+            let ids = windlass_sources::contract::ids_in(claim);
+            let found: Vec<usize> = if ids.is_empty() {
+                let of = |own: &&windlass_sources::contract::Assertion| {
+                    by_id.get(&own.id.to_ascii_uppercase()).copied()
+                };
+                contract.matching(claim).iter().filter_map(of).collect()
+            } else {
+                ids.iter().filter_map(|id| by_id.get(&id.to_ascii_uppercase()).copied()).collect()
+            };
+            if found.is_empty() {
+                flaws.push(format!(
+                    "`{}` claims {claim:?}, and the contract has no assertion of it",
+                    feature.id
+                ));
+            }
+            found.into_iter().for_each(|at| claimed[at] = true);
+        }
+    }
+    for (assertion, claimed) in contract.assertions.iter().zip(claimed) {
+        if !claimed {
+            let what =
+                format!("no feature claims {} ({CONTRACT}, line {})", assertion.id, assertion.line);
+            flaws.push(what);
+        }
+    }
+    flaws.extend(
+        contract.flaws.iter().map(|flaw| format!("{CONTRACT}, line {}: {}", flaw.line, flaw.what)),
+    );
+    flaws
+}
+
+/// What a person should know of flaws.
+fn named(fatal: &[String], loose: &[String], has_contract: bool) -> Vec<String> {
+    let mut remarks: Vec<String> = fatal.iter().take(FLAWS_NAMED).cloned().collect();
+    if has_contract {
+        remarks.extend(loose.iter().take(FLAWS_NAMED - remarks.len().min(FLAWS_NAMED)).cloned());
+    } else if fatal.is_empty() {
+        remarks.push(format!("there is no {CONTRACT}: validators judge each claim by its words"));
+    }
+    let more = (fatal.len() + loose.len()).saturating_sub(FLAWS_NAMED);
+    if more > 0 && has_contract {
+        remarks.push(format!("… and {more} more"));
+    }
+    remarks
+}
+
+fn came(verdict: &str) -> Reading {
+    Reading { verdict: verdict.to_owned(), ..Reading::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ends(features: &str, contract: &str) -> Vec<String> {
+        loose_ends(&Queue::read(features).unwrap(), &Contract::parse(contract))
+    }
+
+    #[test]
+    fn a_plan_has_an_assertion_for_each_claim_and_a_claim_for_each_assertion() {
+        let one = r#"[{"id": "F-1", "claims": ["VAL-A-001"]}]"#;
+        assert_eq!(ends(one, "- VAL-A-001: `x` prints 3\n  command: `sh t.sh`\n"), [""; 0]);
+        assert_eq!(
+            ends(one, ""),
+            ["`F-1` claims \"VAL-A-001\", and the contract has no assertion of it"]
+        );
+        let more = "- VAL-A-001: prints 3\n  command: `sh t.sh`\n- VAL-A-002: prints 4\n  command: `true`\n";
+        let flaws = ends(one, more);
+        assert!(flaws[0].starts_with("no feature claims VAL-A-002"), "{flaws:?}");
+        let vague = ends(one, "- VAL-A-001: it works well\n");
+        assert_eq!(vague.len(), 1, "{vague:?}");
+        assert_eq!(ends("[]", ""), [".harness/features.json has no features"]);
+        assert_eq!(ends(r#"[{"id": "F-1"}]"#, ""), ["`F-1` claims nothing"]);
+        let words = r#"[{"id": "F-1", "claims": ["It prints 3"]}]"#;
+        assert_eq!(ends(words, "- VAL-A-001: It prints 3\n  command: `sh t.sh`\n"), [""; 0]);
+    }
+}

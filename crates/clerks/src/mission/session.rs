@@ -1,0 +1,462 @@
+//! A mission as its journal folds to it, as far as its files and its roles want to know.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use windlass_core::run::{
+    EffectId, Ending, Event, FrameId, Item, Moved, Purse, Run, UnitIx, UnitStatus, UnitView,
+};
+use windlass_core::value::Value;
+use windlass_core::workflow::{RunOutcome, Settled};
+use windlass_engine::clerk::Blobs;
+use windlass_engine::entry::{Answered, Check, Entry, Note};
+use windlass_sources::contract::{Assertion, Contract};
+use windlass_sources::features::{self, Feature, Progress, Queue, Status};
+
+use super::stage;
+use crate::{finding, printed};
+
+/// Where the contract is.
+pub const CONTRACT: &str = ".harness/validation-contract.md";
+
+/// So many features land between two visits of the curator.
+pub const CURATED_EVERY: u64 = 10;
+
+/// So many of the last things that were said about a feature are kept.
+const KEPT: usize = 12;
+
+/// So many of the last answers of roles have a file.
+const LOGS_MAX: usize = 50;
+
+/// So much of an answer is in its file.
+const LOG_BYTES: usize = 64 * 1024;
+
+/// A mission.
+#[derive(Debug, Default)]
+pub struct Session {
+    /// Papers by path.
+    pub papers: BTreeMap<String, Arc<[u8]>>,
+    /// The queue as it was read or written last, without what has become of it since.
+    pub queue: Queue,
+    /// Features that nobody planned: what validators found.
+    pub fixes: Vec<Feature>,
+    /// Where each feature is in it.
+    places: BTreeMap<String, usize>,
+    contract: Contract,
+    /// Where each assertion is in it.
+    assertions: BTreeMap<String, usize>,
+    /// What a person has set a feature to, where that is not what has become of it.
+    pub wanted: BTreeMap<String, Status>,
+    /// The last answers of roles, by the name of their file: older ones are in the journal.
+    pub logs: VecDeque<(String, Arc<str>)>,
+    /// Names of files of answers that are older.
+    pub old_logs: Vec<String>,
+    /// What has become of each feature of this run.
+    pub progress: BTreeMap<String, Progress>,
+    /// What is known of each besides.
+    pub tales: BTreeMap<String, Tale>,
+    /// What the plan's reviewer came to, and said.
+    pub review: Option<(String, String)>,
+    /// What has landed, in order.
+    pub landed: Vec<Landed>,
+    /// How many had landed when the curator was asked last.
+    pub curated_at: u64,
+    /// Invocations that count as iterations.
+    pub iterations: u64,
+    /// Decisions, and how often each was made.
+    pub decisions: BTreeMap<String, u64>,
+    /// What was spent, and of how much.
+    pub spent: Purse,
+    /// The run's cap in millionths of a dollar, if it has one.
+    pub cost_cap: Option<u64>,
+    /// When the last entry was made.
+    pub now_ms: i64,
+    /// How it ended.
+    pub ended: Option<RunOutcome>,
+    /// Something that files show has changed.
+    pub dirty: bool,
+    /// Titles that validators have reported, so that nobody builds a thing twice.
+    pub reported: BTreeSet<String>,
+    frames: BTreeMap<FrameId, String>,
+    flights: BTreeMap<EffectId, String>,
+    known: u32,
+    /// What validators said of what they found, by the feature's id.
+    details: BTreeMap<String, String>,
+}
+
+/// What is known of a feature besides where it stands.
+#[derive(Clone, Debug, Default)]
+pub struct Tale {
+    /// What the architect answered, with what was asked.
+    pub answers: Vec<String>,
+    /// What was asked last.
+    pub question: Option<String>,
+    /// Why it was sent back, a line each, the latest last.
+    pub findings: Vec<String>,
+    /// Each claim as the validator saw it last: whether it holds, and on what evidence.
+    pub claims: BTreeMap<String, (String, String)>,
+    /// When its first worker was asked.
+    pub began_ms: Option<i64>,
+}
+
+/// A feature that has landed.
+#[derive(Clone, Debug)]
+pub struct Landed {
+    /// Which.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// The commit.
+    pub commit: String,
+}
+
+impl Session {
+    /// Takes an entry in; `run` is as it is after it.
+    pub fn enter(&mut self, entry: &Entry, run: &Run, blob: Blobs<'_>) {
+        self.spent = run.purse();
+        self.cost_cap = run.caps().run.cost_micros;
+        match entry {
+            Entry::Note(noted) => {
+                self.now_ms = noted.at.wall_ms;
+                self.note(&noted.note, run, blob);
+            }
+            Entry::Event(recorded) => {
+                self.now_ms = recorded.at.wall_ms;
+                self.event(&recorded.event, run);
+            }
+        }
+    }
+
+    /// A feature, planned or found.
+    pub fn feature(&self, id: &str) -> Option<&Feature> {
+        let planned = self.places.get(id).map(|at| &self.queue.features[*at]);
+        planned.or_else(|| self.fixes.iter().find(|fix| fix.id == id))
+    }
+
+    /// The assertions of a claim.
+    pub fn assertions(&self, claim: &str) -> Vec<&Assertion> {
+        let ids = windlass_sources::contract::ids_in(claim);
+        if ids.is_empty() {
+            return self.contract.matching(claim);
+        }
+        let place = |id: &&str| self.assertions.get(&id.to_ascii_uppercase());
+        ids.iter().filter_map(place).map(|at| &self.contract.assertions[*at]).collect()
+    }
+
+    /// The contract.
+    pub fn contract(&self) -> &Contract {
+        &self.contract
+    }
+
+    /// The whole queue as it stands: what was planned and what was found, with what has become of it.
+    pub fn whole(&self) -> Queue {
+        let mut queue = self.queue.clone();
+        let found = self.fixes.iter().filter(|fix| !self.places.contains_key(&fix.id));
+        queue.features.extend(found.cloned());
+        let mut queue = queue.with(&self.progress);
+        for feature in &mut queue.features {
+            if let Some(wanted) = self.wanted.get(&feature.id) {
+                feature.status = wanted.clone();
+            }
+        }
+        queue
+    }
+
+    /// Takes over what the queue's file holds. What a person has set to passed or left out is what they want, whatever has
+    /// become of it.
+    fn take_queue(&mut self, text: &str) {
+        let Ok(queue) = Queue::read(text) else { return };
+        for feature in queue.features.iter().filter(|it| it.status.is_settled()) {
+            let known = self.progress.get(&feature.id);
+            if known.is_some_and(|known| !known.status.is_settled()) {
+                self.wanted.insert(feature.id.clone(), feature.status.clone());
+            }
+        }
+        let places = queue.features.iter().enumerate();
+        self.places = places.map(|(at, it)| (it.id.clone(), at)).collect();
+        self.queue = queue;
+    }
+
+    fn note(&mut self, note: &Note, run: &Run, blob: Blobs<'_>) {
+        match note {
+            Note::Paper { path, holds: Some(holds), .. } => {
+                if let Some(bytes) = blob(holds) {
+                    self.take_paper(path, bytes);
+                }
+            }
+            Note::Paper { path, holds: None, .. } => {
+                self.papers.remove(path);
+            }
+            Note::Asked(asked) => {
+                let Some(unit) = &asked.unit else { return };
+                let now = self.now_ms;
+                let tale = self.tales.entry(unit.clone()).or_default();
+                if asked.stage == stage::WORKER {
+                    tale.began_ms.get_or_insert(now);
+                    let progress = self.progress.entry(unit.clone()).or_default();
+                    progress.attempts = progress.attempts.max(u64::from(asked.attempt));
+                    self.dirty = true;
+                }
+            }
+            Note::Answered(answered) => {
+                let said = blob(answered.said()).unwrap_or_default();
+                self.said(answered, &String::from_utf8_lossy(&said));
+            }
+            Note::Checked { unit: Some(unit), name, came: Check::Fail, output, .. } => {
+                let printed = output.as_deref().and_then(blob).unwrap_or_default();
+                let line = printed::telling_line(&String::from_utf8_lossy(&printed));
+                self.found(unit, format!("`{name}` failed: {line}"));
+            }
+            Note::Conflicted { unit: Some(unit), files } => {
+                self.found(
+                    unit,
+                    format!("it conflicts with what has landed: {}", files.join(", ")),
+                );
+            }
+            Note::Landed { unit: Some(unit), commit, .. } => {
+                let title =
+                    run.unit_named(unit).map_or_else(|| unit.clone(), |it| it.title.to_string());
+                if !self.landed.iter().any(|it| it.id == *unit) {
+                    let landed = Landed { id: unit.clone(), title, commit: commit.clone() };
+                    self.landed.push(landed);
+                }
+                self.progress.entry(unit.clone()).or_default().commit = Some(commit.clone());
+                self.dirty = true;
+            }
+            _ => {}
+        }
+    }
+
+    fn take_paper(&mut self, path: &str, bytes: Vec<u8>) {
+        if path == features::PATH {
+            self.take_queue(&String::from_utf8_lossy(&bytes));
+            self.dirty = true;
+        }
+        if path == CONTRACT {
+            self.contract = Contract::parse(&String::from_utf8_lossy(&bytes));
+            let ids = self.contract.assertions.iter().enumerate();
+            self.assertions = ids.map(|(at, it)| (it.id.to_ascii_uppercase(), at)).collect();
+        }
+        self.papers.insert(path.to_owned(), bytes.into());
+    }
+
+    /// What a role said.
+    fn said(&mut self, answered: &Answered, said: &str) {
+        let (asked, came) = (&answered.asked, answered.came.as_str());
+        self.log(answered, said);
+        let gist = windlass_agents::gist(said);
+        match (asked.stage.as_str(), &asked.unit) {
+            (stage::PLAN_REVIEW, _) => self.review = Some((came.to_owned(), gist)),
+            (stage::ARCHITECT, Some(unit)) if came == "resolved" => {
+                let tale = self.tales.entry(unit.clone()).or_default();
+                let asked = tale.question.take().unwrap_or_default();
+                tale.answers.push(format!("Asked: {asked}\nAnswered: {gist}"));
+            }
+            (_, Some(unit)) if came == "ambiguous" => {
+                self.tales.entry(unit.clone()).or_default().question = Some(gist);
+            }
+            (stage::WORKER | stage::VALIDATOR | stage::UI_QA | stage::CROSSCHECK, Some(unit))
+                if ["fail", "failed"].contains(&came) =>
+            {
+                let lines: Vec<String> = finding::all(said).iter().map(finding::text).collect();
+                let what =
+                    if lines.is_empty() { gist } else { format!("{gist}\n{}", lines.join("\n")) };
+                self.found(unit, format!("{} said `{came}`: {}", asked.role, what.trim()));
+            }
+            _ => {}
+        }
+    }
+
+    /// Keeps an answer for whoever looks for it in a file, and lets go of the oldest.
+    fn log(&mut self, answered: &Answered, said: &str) {
+        let asked = &answered.asked;
+        let unit = asked.unit.as_ref().map_or(String::new(), |unit| format!("-{unit}"));
+        let name = format!("{:05}-{}{unit}.md", asked.effect.0, asked.role);
+        let cut = said.floor_char_boundary(LOG_BYTES);
+        let text = format!(
+            "# {}{unit}: {} (attempt {}, {})\n\n{}\n",
+            asked.role,
+            answered.came,
+            asked.attempt,
+            asked.agent,
+            &said[..cut]
+        );
+        self.logs.push_back((name, text.into()));
+        if self.logs.len() > LOGS_MAX
+            && let Some((name, _)) = self.logs.pop_front()
+        {
+            self.old_logs.push(name);
+        }
+    }
+
+    /// Something that speaks against a feature as it is.
+    fn found(&mut self, unit: &str, what: String) {
+        let findings = &mut self.tales.entry(unit.to_owned()).or_default().findings;
+        findings.push(what);
+        let over = findings.len().saturating_sub(KEPT);
+        findings.drain(..over);
+    }
+
+    fn event(&mut self, event: &Event, run: &Run) {
+        match event {
+            Event::UnitStarted { unit, frame, .. } => {
+                if let Some(view) = run.unit_at(*unit) {
+                    self.frames.insert(*frame, view.id.to_string());
+                    self.stands(&view, run);
+                }
+            }
+            Event::Entered { frame, stage, .. } => {
+                let stage = run.workflow().stage(*stage);
+                if let Some(record) = &stage.record {
+                    *self.decisions.entry(record.clone()).or_default() += 1;
+                }
+                if stage.count.is_some() {
+                    self.iterations += 1;
+                }
+                if stage.name.starts_with("curat") && stage.name != "curation" {
+                    self.curated_at = self.landed.len() as u64;
+                }
+                self.refresh(*frame, run);
+            }
+            Event::Wanted { effect, frame, .. } => {
+                if let Some(unit) = self.frames.get(frame) {
+                    self.flights.insert(*effect, unit.clone());
+                }
+            }
+            Event::Reported(ending) => self.reported(ending),
+            Event::Moved(moved) => self.moved(moved, run),
+            Event::UnitSettled { unit, because, by, .. } => {
+                let Some(view) = run.unit_at(*unit) else { return };
+                self.stands(&view, run);
+                let on = because.and_then(|on| run.unit_at(on)).map(|on| on.id);
+                let reason = match (on, by) {
+                    (Some(on), _) => Some(format!("it depends on {on}")),
+                    (None, Some(by)) => Some(format!("{} ({})", by.reason, by.who)),
+                    (None, None) => None,
+                };
+                self.progress.entry(view.id.to_string()).or_default().reason = reason;
+            }
+            Event::Ended { outcome } => {
+                self.ended = Some(*outcome);
+                for unit in run.units() {
+                    self.stands(&unit, run);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What an effect came to.
+    fn reported(&mut self, ending: &Ending) {
+        let unit = self.flights.remove(&ending.effect);
+        for (name, items) in &ending.lists {
+            match (name.as_ref(), &unit) {
+                ("claims", Some(unit)) => {
+                    let tale = self.tales.entry(unit.clone()).or_default();
+                    tale.claims = items.iter().map(claim).collect();
+                }
+                ("issues", _) => {
+                    for item in items {
+                        self.reported.insert(normal(&item.title));
+                        let detail = item.facts.get("detail").map(ToString::to_string);
+                        self.details.insert(item.id.to_string(), detail.unwrap_or_default());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn moved(&mut self, moved: &Moved, run: &Run) {
+        if let Some(record) = &moved.record {
+            *self.decisions.entry(record.to_string()).or_default() += 1;
+        }
+        let unit = self.frames.get(&moved.frame).cloned();
+        if let (Some(unit), Some(record)) = (&unit, &moved.record) {
+            let reason = match record.as_ref() {
+                "stuck" => "its attempts are used up",
+                "unresolved" => "the architect could not resolve an ambiguity",
+                "override" => "a person set it to passed in features.json",
+                _ => "",
+            };
+            if !reason.is_empty() {
+                let own = self.progress.entry(unit.clone()).or_default();
+                own.reason = Some(reason.to_owned());
+            }
+        }
+        self.meet(run);
+        self.refresh(moved.frame, run);
+    }
+
+    /// Units that have come since.
+    fn meet(&mut self, run: &Run) {
+        let total = u32::try_from(run.tally().total).unwrap_or(u32::MAX);
+        for at in self.known..total {
+            let Some(view) = run.unit_at(UnitIx(at)) else { break };
+            self.known = at + 1;
+            self.stands(&view, run);
+            let id = view.id.to_string();
+            let Some(origin) = view.origin.filter(|_| self.feature(&id).is_none()) else {
+                continue;
+            };
+            let detail = self.details.remove(&id).filter(|it| !it.is_empty());
+            let mut more = BTreeMap::new();
+            more.extend(detail.map(|detail| ("detail".to_owned(), detail.into())));
+            self.fixes.push(Feature {
+                claims: vec![format!("This does not occur any more: {}", view.title)],
+                title: view.title.to_string(),
+                depends: vec![origin.to_string()],
+                origin: Some(origin.to_string()),
+                more,
+                id,
+                ..Feature::default()
+            });
+        }
+    }
+
+    fn refresh(&mut self, frame: FrameId, run: &Run) {
+        let view = self.frames.get(&frame).and_then(|id| run.unit_named(id));
+        if let Some(view) = view {
+            self.stands(&view, run);
+        }
+    }
+
+    /// Where a feature stands by now.
+    fn stands(&mut self, view: &UnitView, run: &Run) {
+        let stage = view.stage.map(|stage| run.workflow().stage(stage).name.as_str());
+        let status = match view.status {
+            UnitStatus::Pending | UnitStatus::Settled(Settled::Unfinished) => Status::Pending,
+            UnitStatus::Started if stage.is_some_and(|it| stage::JUDGED.contains(&it)) => {
+                Status::Validating
+            }
+            UnitStatus::Started => Status::InProgress,
+            UnitStatus::Settled(Settled::Done) => Status::Passed,
+            UnitStatus::Settled(Settled::Failed) => Status::Failed,
+            UnitStatus::Settled(Settled::Skipped) => Status::Skipped,
+            UnitStatus::Settled(Settled::Blocked) => Status::Blocked,
+        };
+        if status.is_settled() {
+            self.wanted.remove(&*view.id);
+        }
+        let own = self.progress.entry(view.id.to_string()).or_default();
+        self.dirty |= own.status != status;
+        own.status = status;
+    }
+}
+
+fn claim(item: &Item) -> (String, (String, String)) {
+    let fact = |name: &str| match item.facts.get(name) {
+        Some(Value::Text(text)) => text.to_string(),
+        _ => String::new(),
+    };
+    (item.id.to_string(), (fact("holds"), fact("evidence")))
+}
+
+/// A title without what does not change its meaning.
+pub fn normal(title: &str) -> String {
+    let plain: String = title
+        .chars()
+        .map(|c| if c.is_alphanumeric() { c.to_lowercase().next().unwrap_or(c) } else { ' ' })
+        .collect();
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}

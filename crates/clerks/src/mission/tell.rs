@@ -1,0 +1,177 @@
+//! What a mission tells people: checkpoints, escalations, its state, its outcome. Each may be done twice and is then done once.
+
+use std::fmt::Write as _;
+
+use windlass_core::value::Value;
+use windlass_engine::clerk::{Situation, Told};
+use windlass_engine::date::instant;
+use windlass_sources::features::{Feature, Status};
+
+use super::Mission;
+use super::session::Session;
+use super::show;
+
+/// Where the reason of an escalation is.
+pub const ESCALATION: &str = ".harness/escalation.md";
+
+/// So many features are named where there may be thousands.
+const NAMED: usize = 100;
+
+impl Mission {
+    pub(super) fn told(&self, name: &str, at: &Situation) -> Told {
+        let session = self.session();
+        match name {
+            "checkpoint-file" => checkpoint(&session, at),
+            "escalation" => escalation(&session),
+            "cost-check" => Told { text: spent(&session), ..Told::default() },
+            "mission-summary" => Told { text: summary(&session), ..Told::default() },
+            "outlook" => Told { text: outlook(&session), ..Told::default() },
+            // Snapshots and logs are written whenever something has happened, not only now.
+            _ => Told::default(),
+        }
+    }
+}
+
+/// A checkpoint: what it is about, and how it is granted.
+fn checkpoint(session: &Session, at: &Situation) -> Told {
+    let name = match at.with.get("name") {
+        Some(Value::Text(name)) => name.to_string(),
+        _ => at.stage.clone(),
+    };
+    let about = at.unit.as_ref().map_or(String::new(), |(id, title)| format!("{id}: {title}\n\n"));
+    let mut text = format!("# Checkpoint {name}\n\nAt {}.\n\n{about}", instant(session.now_ms));
+    if let Some((came, said)) = session.review.as_ref().filter(|_| name == "post-planner") {
+        let _ = writeln!(text, "The plan's reviewer: {came}. {said}\n");
+    }
+    if let Some((id, _)) = &at.unit {
+        text.push_str(&show::evidence(session, id).unwrap_or_default());
+    }
+    let _ = writeln!(text, "\n{}\n", counts(session));
+    text.push_str("`windlass gates` shows the question, `windlass answer` answers it, `windlass resume` goes on.\n");
+    let path = format!(".harness/checkpoints/{name}.md");
+    let said = format!("Checkpoint {name}: {path}");
+    Told { text: said, papers: [(path, text)].into(), ..Told::default() }
+}
+
+/// Why nothing else can run, feature by feature, and what to do about it.
+fn escalation(session: &Session) -> Told {
+    let mut text = format!("# Escalation\n\nAt {}.\n", instant(session.now_ms));
+    let rejected = session.review.as_ref().filter(|(came, _)| came == "reject");
+    if let Some((_, said)) = rejected {
+        let _ = write!(text, "\n## The plan was rejected\n\n{said}\n");
+    }
+    let whole = session.whole();
+    let stuck: Vec<&Feature> =
+        whole.features.iter().filter(|it| it.status == Status::Failed).collect();
+    for feature in stuck.iter().take(NAMED) {
+        let _ = write!(text, "\n## {}: {}\n\n", feature.id, feature.line());
+        let reason = feature.reason.as_deref().unwrap_or("it could not be built");
+        let _ = writeln!(text, "After {} attempts: {reason}.\n", feature.attempts);
+        for finding in session.tales.get(&feature.id).into_iter().flat_map(|tale| &tale.findings) {
+            let _ = writeln!(text, "- {}", finding.replace('\n', "\n  "));
+        }
+        if let Some(question) =
+            session.tales.get(&feature.id).and_then(|tale| tale.question.as_ref())
+        {
+            let _ = writeln!(text, "- Still open: {question}");
+        }
+    }
+    let blocked: Vec<String> = whole
+        .features
+        .iter()
+        .filter(|it| it.status == Status::Blocked)
+        .take(NAMED)
+        .map(|it| {
+            format!("- {}: {}", it.id, it.reason.as_deref().unwrap_or("something it depends on"))
+        })
+        .collect();
+    if !blocked.is_empty() {
+        let _ = write!(text, "\n## Blocked\n\n{}\n", blocked.join("\n"));
+    }
+    if rejected.is_some() {
+        text.push_str(
+            "\n## What next\n\nChange the spec, or write `.harness/features.json` and `.harness/validation-contract.md` yourself (they \
+             are taken as they are), then `windlass mission`. To have them planned anew, remove the two files first.\n",
+        );
+    } else {
+        text.push_str(
+            "\n## What next\n\nWhat was built of a stuck feature is kept: `windlass lanes list` names it, `windlass lanes restore` \
+             writes it out. Make the feature, its claims or the spec clearer, or set its status to `passed` or `skipped` in \
+             `.harness/features.json`; then `windlass mission` goes on with everything that has not passed.\n",
+        );
+    }
+    let said = format!("Escalated: {} stuck, {} blocked: {ESCALATION}", stuck.len(), blocked.len());
+    Told { text: said, papers: [(ESCALATION.to_owned(), text)].into(), ..Told::default() }
+}
+
+/// What was spent so far, of how much.
+fn spent(session: &Session) -> String {
+    let dollars = |micros: u64| micros as f64 / 1e6;
+    let spent = dollars(session.spent.settled.cost_micros);
+    let cap = session.cost_cap.map_or(String::new(), |cap| format!(" of {:.2}", dollars(cap)));
+    format!("{} — {spent:.2}{cap} dollars after {} iterations", counts(session), session.iterations)
+}
+
+/// How many features there are, and how they stand.
+pub(super) fn counts(session: &Session) -> String {
+    let mut by: [(&str, usize); 5] =
+        [("passed", 0), ("under way", 0), ("failed", 0), ("blocked", 0), ("left out", 0)];
+    for progress in session.progress.values() {
+        let at = match progress.status {
+            Status::Passed => 0,
+            Status::InProgress | Status::Validating => 1,
+            Status::Failed => 2,
+            Status::Blocked => 3,
+            Status::Skipped => 4,
+            Status::Pending | Status::Other(_) => continue,
+        };
+        by[at].1 += 1;
+    }
+    let of = session.progress.len();
+    let words: Vec<String> = by
+        .iter()
+        .filter(|(_, many)| *many > 0)
+        .map(|(word, many)| format!("{many} {word}"))
+        .collect();
+    let words = if words.is_empty() { "none begun".to_owned() } else { words.join(", ") };
+    format!("{words} of {of} features")
+}
+
+/// The outcome, feature by feature.
+fn summary(session: &Session) -> String {
+    let mut text = counts(session);
+    let whole = session.whole();
+    for feature in whole.features.iter().take(NAMED) {
+        let commit = feature
+            .commit
+            .as_deref()
+            .map_or(String::new(), |it| format!("  {}", &it[..it.len().min(8)]));
+        let why = feature.reason.as_deref().map_or(String::new(), |it| format!("  ({it})"));
+        let _ = write!(
+            text,
+            "\n  {:<10} {}: {}{commit}{why}",
+            feature.status.word(),
+            feature.id,
+            feature.line()
+        );
+    }
+    if whole.features.len() > NAMED {
+        let _ = write!(text, "\n  … and {} more", whole.features.len() - NAMED);
+    }
+    text
+}
+
+/// What a plan comes to.
+fn outlook(session: &Session) -> String {
+    let open: Vec<&Feature> =
+        session.queue.features.iter().filter(|it| !it.status.is_settled()).collect();
+    let claims: usize = open.iter().map(|it| it.claims.len()).sum();
+    let mechanical = session.contract().assertions.iter().filter(|it| it.is_mechanical()).count();
+    let free = open.iter().filter(|it| it.depends.is_empty()).count();
+    format!(
+        "The plan has {} features with {claims} claims; {mechanical} of {} assertions are checked by command. {free} features depend \
+         on nothing.\nEdit .harness/features.json and .harness/validation-contract.md as you like; `windlass mission` starts on them.",
+        open.len(),
+        session.contract().assertions.len()
+    )
+}

@@ -1,0 +1,86 @@
+//! What a validator says, held against what the feature claims; and what it found besides, as features of its own.
+
+use std::collections::BTreeSet;
+
+use windlass_core::run::Item;
+use windlass_core::value::Value;
+use windlass_engine::clerk::{Said, Situation};
+
+use super::Mission;
+use super::session::normal;
+
+/// What stands before the id of a feature that mends what a validator found.
+pub const FIX: &str = "F-FIX-";
+
+impl Mission {
+    /// Why a validator's verdict and its claims do not go together, if they do not. What it found besides is numbered, and
+    /// what is known already is left out.
+    pub(super) fn validated(
+        &self,
+        verdict: &str,
+        said: Said<'_>,
+        at: &Situation,
+    ) -> Option<String> {
+        let (id, _) = at.unit.as_ref()?;
+        let session = self.session();
+        let feature = session.feature(id)?;
+        let judged = said.lists.get("claims").map(Vec::as_slice).unwrap_or_default();
+        if ["pass", "issues"].contains(&verdict) {
+            for claim in &feature.claims {
+                let names: Vec<String> = match session.assertions(claim) {
+                    found if found.is_empty() => vec![claim.clone()],
+                    found => found.iter().map(|assertion| assertion.id.clone()).collect(),
+                };
+                for name in names {
+                    match judged.iter().find(|item| is(item, &name)).map(holds) {
+                        Some("yes") => {}
+                        Some(_) => {
+                            return Some(format!(
+                                "it says `{verdict}`, and that {name} does not hold: a claim that fails is a `fail`"
+                            ));
+                        }
+                        None => {
+                            return Some(format!(
+                                "it says `{verdict}` and nothing about {name} in `claims`"
+                            ));
+                        }
+                    }
+                }
+            }
+        }
+        if verdict == "fail" && !judged.is_empty() && judged.iter().all(|item| holds(item) == "yes")
+        {
+            return Some("it says `fail`, and that every claim holds: what lies outside of the claims is an issue".to_owned());
+        }
+        let mut known: BTreeSet<String> = session.reported.clone();
+        known.extend(session.queue.features.iter().map(|feature| normal(&feature.title)));
+        let before = session.fixes.iter().filter(|fix| fix.origin.as_deref() == Some(id)).count();
+        drop(session);
+        if let Some(issues) = said.lists.get_mut("issues") {
+            // Whoever is told the same at the same moment in another lane has to know by now.
+            issues.retain(|issue| known.insert(normal(&issue.title)));
+            self.session().reported.extend(issues.iter().map(|issue| normal(&issue.title)));
+            let of = id.strip_prefix(FIX).or_else(|| id.strip_prefix("F-")).unwrap_or(id);
+            for (at, issue) in issues.iter_mut().enumerate() {
+                issue.id = format!("{FIX}{of}-{}", before + at + 1).into();
+                // It is about something that has not landed yet.
+                issue.depends = vec![id.as_str().into()];
+            }
+        }
+        None
+    }
+}
+
+/// Whether an item of the claims is about an assertion, or a claim in words.
+fn is(item: &Item, name: &str) -> bool {
+    item.id.eq_ignore_ascii_case(name)
+        || normal(&item.id) == normal(name)
+        || normal(&item.title) == normal(name)
+}
+
+fn holds(item: &Item) -> &str {
+    match item.facts.get("holds") {
+        Some(Value::Text(word)) => word,
+        _ => "",
+    }
+}

@@ -1,0 +1,401 @@
+//! `windlass mission`: a queue of features, built in lanes beside each other and landed through a merge queue.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+use windlass_clerks::memory::Files;
+use windlass_clerks::mission;
+use windlass_core::run::{Input, Phase, Wish};
+use windlass_core::value::Value;
+use windlass_core::workflow::Workflow;
+use windlass_engine::Engine;
+use windlass_sources::features::{self, Feature, Queue, Status};
+use windlass_sources::harness::{self, Harness, TRIGGERS};
+use windlass_sources::{SourceError, slug};
+
+use super::autopilot::below;
+use super::workflow::{CatalogueArgs, Target};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::face::Tone;
+use crate::known::{self, Known};
+use crate::meta::Meta;
+use crate::relay::Silent;
+use crate::render::Output;
+use crate::request::who;
+use crate::under_way::{self, Lands, Order};
+use crate::workplace::{Held, Workplace};
+
+const NAME: &str = "mission";
+
+/// What a feature may go through besides its validator.
+const STEPS: [&str; 4] = ["smoke", "ui-qa", "crosscheck", "documenter"];
+
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  windlass mission                          plan SPEC.md, then build, validate and land each feature
+  windlass mission docs/shop.md --lanes 4   another spec, four features at a time
+  windlass mission --plan-only              make the plan and say what it may cost; edit it as you like
+  windlass mission --checkpoint pre-merge   ask before each feature lands
+  windlass mission add 'Export as CSV' --claim 'export --csv prints a header line'
+  windlass mission first F-PAY-02           take this feature next
+
+The plan is in .harness/features.json and .harness/validation-contract.md. A plan that is there is
+taken as it is, and what you change in it counts, before and while the mission runs. A mission that
+was left goes on; one that is over begins anew with everything that has not passed.
+.harness/config.json may say the rest (docs/formats.md).
+"
+)]
+pub struct MissionArgs {
+    /// The spec, for the planner; without one, SPEC.md
+    #[arg(value_name = "SPEC")]
+    spec: Option<PathBuf>,
+
+    #[command(flatten)]
+    flags: Flags,
+
+    /// The branch to land on, instead of the one that is checked out
+    #[arg(long, value_name = "BRANCH")]
+    branch: Option<String>,
+
+    /// Print every entry of the journal as a JSON line, and ask nothing
+    #[arg(long)]
+    json: bool,
+
+    #[command(subcommand)]
+    command: Option<MissionCommand>,
+}
+
+#[derive(Clone, Debug, Default, Args)]
+struct Flags {
+    /// How many features are built at once
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    lanes: Option<u16>,
+
+    /// Stop once the plan is made and reviewed
+    #[arg(long)]
+    plan_only: bool,
+
+    /// Wait for a person there; may be given more than once
+    #[arg(long, value_name = "WHEN", value_parser = TRIGGERS)]
+    checkpoint: Vec<String>,
+
+    /// Also do this with each feature; may be given more than once
+    #[arg(long, value_name = "STEP", value_parser = STEPS)]
+    step: Vec<String>,
+
+    /// So many invocations of worker, validator and architect at most; without it, six for each feature
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_iterations: Option<u32>,
+
+    /// So many attempts at each feature at most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..))]
+    max_attempts: Option<u32>,
+}
+
+impl Flags {
+    fn any(&self) -> bool {
+        self.lanes.is_some()
+            || self.plan_only
+            || !self.checkpoint.is_empty()
+            || !self.step.is_empty()
+            || self.max_iterations.is_some()
+            || self.max_attempts.is_some()
+    }
+}
+
+#[derive(Debug, Subcommand)]
+enum MissionCommand {
+    /// Add a feature to the queue
+    #[command(after_help = "\
+Examples:
+  windlass mission add 'Export as CSV' --claim 'export --csv prints a header line' --depends F-REPORT-01
+")]
+    Add(AddArgs),
+
+    /// Try a feature again that failed, was blocked or left out
+    #[command(after_help = "Examples:\n  windlass mission retry F-PAY-02\n")]
+    Retry {
+        /// The feature
+        #[arg(value_name = "FEATURE", required = true)]
+        features: Vec<String>,
+    },
+
+    /// Take features before all others that have not begun, in this order
+    #[command(after_help = "Examples:\n  windlass mission first F-PAY-02 F-PAY-01\n")]
+    First {
+        /// The features
+        #[arg(value_name = "FEATURE", required = true)]
+        features: Vec<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+struct AddArgs {
+    /// What it is, in a line
+    #[arg(value_name = "TITLE")]
+    title: String,
+
+    /// What must be true once it is there; may be given more than once
+    #[arg(long, value_name = "CLAIM", required = true)]
+    claim: Vec<String>,
+
+    /// Its id; without it, one is made
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+
+    /// A feature that must have passed before; may be given more than once
+    #[arg(long, value_name = "FEATURE")]
+    depends: Vec<String>,
+
+    /// A file or directory that it changes; may be given more than once
+    #[arg(long, value_name = "PATH")]
+    file: Vec<String>,
+
+    /// Lower goes first
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    priority: i64,
+}
+
+pub fn run(args: &MissionArgs, out: &mut Output) -> Result<Exit, Error> {
+    let place = Workplace::find(Path::new("."))?;
+    match &args.command {
+        Some(MissionCommand::Add(add)) => return added(&place, add, out),
+        Some(MissionCommand::Retry { features }) => return retried(&place, features, out),
+        Some(MissionCommand::First { features }) => return put_first(&place, features, out),
+        None => {}
+    }
+    let tone = Tone::of(args.json);
+    let spec = match &args.spec {
+        Some(spec) => below(&place, spec)?,
+        None => "SPEC.md".to_owned(),
+    };
+    let held = place.take("windlass mission")?;
+    match open(&held)?.as_slice() {
+        [] => begin(&held, spec, args, tone),
+        [(id, planned_only)] if *planned_only && !args.flags.plan_only => {
+            // All that it was to do is done, and what it has made is in its files: whoever goes on may want it otherwise.
+            let id = id.clone();
+            cancel(&held, &id)?;
+            begin(&held, spec, args, tone)
+        }
+        [(id, _)] => {
+            if args.flags.any() || args.spec.is_some() {
+                out.note(
+                    "flags are read when a mission begins: this one keeps those it began with",
+                )?;
+            }
+            let known = known::open(&held.journal, Some(id))?;
+            under_way::go_on(&held, known, tone)
+        }
+        several => {
+            let ids: Vec<String> = several.iter().map(|(id, _)| id.clone()).collect();
+            Err(Error::several_open(&ids))
+        }
+    }
+}
+
+/// Missions that are not over, and whether each has only made a plan, as it was to.
+fn open(held: &Held) -> Result<Vec<(String, bool)>, Error> {
+    let mut open = Vec::new();
+    for Known { id, run, .. } in known::all(&held.journal)?.readable {
+        let meta = Meta::of(&held.journal, &id)?;
+        if meta.workflow == NAME && run.phase() != Phase::Ended {
+            let plan_only = run.input_named("plan_only") == Some(&Value::Flag(true));
+            let rests = run.standing().exit_code() == Some(Exit::Done.code());
+            open.push((id.as_str().to_owned(), plan_only && rests && run.tally().total == 0));
+        }
+    }
+    Ok(open)
+}
+
+/// Ends a run that has nothing left to do.
+fn cancel(held: &Held, id: &str) -> Result<(), Error> {
+    let known = known::open(&held.journal, Some(id))?;
+    let mut engine = Engine::resume(&held.journal, known.id)?;
+    let begun = engine.begun();
+    engine.decide(Input::Control { who: who().into(), wish: Wish::Cancel })?;
+    engine.leave(&begun);
+    engine.commit(&mut Silent)?;
+    Ok(())
+}
+
+/// Begins a mission, if there is something to begin with.
+fn begin(held: &Held, spec: String, args: &MissionArgs, tone: Tone) -> Result<Exit, Error> {
+    let files = Files::of(held.repository.top());
+    let has_queue = files.short(features::PATH, features::BYTES_MAX).map_err(unusable)?;
+    let has_spec = files.text(&spec).map_err(unusable)?;
+    if has_queue.is_none() && has_spec.is_none_or(|text| text.trim().is_empty()) {
+        return Err(Error::usage(format!("there is neither {spec} nor {}", features::PATH)).hint(
+            "write a spec and name it: windlass mission docs/my-spec.md; nothing was started",
+        ));
+    }
+    if let Some(text) = &has_queue {
+        let flaws = Queue::read(text).map_err(unusable)?.flaws();
+        if let Some(flaw) = flaws.first() {
+            return Err(Error::usage(format!("{}: {flaw}", features::PATH))
+                .hint(format!("mend {}; nothing was started", features::PATH)));
+        }
+    }
+    let harness = match files.text(harness::PATH).map_err(unusable)? {
+        Some(text) => Harness::read(&text).map_err(unusable)?,
+        None => Harness::default(),
+    };
+    let branch = args.branch.clone().or_else(|| harness.base_branch.clone());
+    let order = Order {
+        flow: flow()?,
+        inputs: inputs(spec, &args.flags, &harness),
+        about: Some(NAME.to_owned()),
+        lands: Lands::on(branch),
+        entry: None,
+    };
+    under_way::begin(held, order, tone)
+}
+
+fn unusable(error: SourceError) -> Error {
+    Error::usage(error.to_string()).hint(format!("{}; nothing was started", error.next_step()))
+}
+
+/// What the flags say, and what the project's file says where they do not.
+fn inputs(spec: String, flags: &Flags, harness: &Harness) -> BTreeMap<String, Value> {
+    let number = |name: &str, value: Option<u64>| {
+        value
+            .map(|value| (name.to_owned(), Value::Number(i64::try_from(value).unwrap_or(i64::MAX))))
+    };
+    let words = |given: &[String], usual: &[&str]| {
+        let words = match given.is_empty() {
+            true => usual.iter().map(|it| Arc::from(*it)).collect::<BTreeSet<Arc<str>>>(),
+            false => given.iter().map(|it| Arc::from(it.as_str())).collect(),
+        };
+        Value::Set(words.into_iter().collect())
+    };
+    let checkpoints: Vec<&str> = harness.checkpoints.iter().map(String::as_str).collect();
+    let mut inputs = BTreeMap::from([
+        ("spec".to_owned(), Value::text(&spec)),
+        ("plan_only".to_owned(), Value::Flag(flags.plan_only)),
+        ("checkpoints".to_owned(), words(&flags.checkpoint, &checkpoints)),
+        ("steps".to_owned(), words(&flags.step, &harness.steps)),
+    ]);
+    let lanes = flags.lanes.map(u64::from).or(harness.lanes).unwrap_or_else(usual_lanes);
+    inputs.extend(number("lanes", Some(lanes.clamp(1, 256))));
+    inputs.extend(number(
+        "max_iterations",
+        flags.max_iterations.map(u64::from).or(harness.max_iterations),
+    ));
+    inputs
+        .extend(number("max_attempts", flags.max_attempts.map(u64::from).or(harness.max_attempts)));
+    inputs
+}
+
+/// As many lanes as there are cores, and no more than a person can follow.
+fn usual_lanes() -> u64 {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4) as u64)
+}
+
+fn flow() -> Result<Arc<Workflow>, Error> {
+    let target: Target = NAME.parse().map_err(|_| Error::defect())?;
+    target.load(&CatalogueArgs::default().load()?)
+}
+
+/// Changes the queue, and says so.
+fn edited(
+    place: &Workplace,
+    change: impl FnOnce(&mut Queue) -> Result<(), String>,
+) -> Result<(), Error> {
+    let files = Files::of(place.repository.top());
+    mission::edit_queue(&files, &place.dir, change)
+        .map_err(|error| Error::usage(error.to_string()).hint("nothing was changed".to_owned()))
+}
+
+fn added(place: &Workplace, args: &AddArgs, out: &mut Output) -> Result<Exit, Error> {
+    let mut id = String::new();
+    edited(place, |queue| {
+        id = match &args.id {
+            Some(id) => id.clone(),
+            None => free_id(queue, &args.title),
+        };
+        queue.features.push(Feature {
+            id: id.clone(),
+            title: args.title.clone(),
+            claims: args.claim.clone(),
+            depends: args.depends.clone(),
+            files: args.file.clone(),
+            priority: args.priority,
+            ..Feature::default()
+        });
+        Ok(())
+    })?;
+    out.line(&format!("{id} is in {}", features::PATH))?;
+    out.note(WHEN)?;
+    Ok(Exit::Done)
+}
+
+/// When an edit of the queue counts.
+const WHEN: &str =
+    "a mission under way takes it up when a feature settles next; `windlass mission` starts one";
+
+/// An id that nobody has.
+fn free_id(queue: &Queue, title: &str) -> String {
+    let name = slug(title).chars().take(40).collect::<String>().trim_matches('-').to_uppercase();
+    let name = if name.is_empty() { "NEW".to_owned() } else { name };
+    let all = (1..).map(|n| if n == 1 { format!("F-{name}") } else { format!("F-{name}-{n}") });
+    let mut free = all.filter(|id| queue.feature(id).is_none());
+    free.next().unwrap_or_default()
+}
+
+fn retried(place: &Workplace, ids: &[String], out: &mut Output) -> Result<Exit, Error> {
+    edited(place, |queue| {
+        for id in ids {
+            let feature = named(queue, id)?;
+            match feature.status {
+                Status::Passed => return Err(format!("`{id}` has passed")),
+                Status::InProgress | Status::Validating => {
+                    return Err(format!(
+                        "`{id}` is under way: `windlass redo worker --unit {id}` starts it over"
+                    ));
+                }
+                Status::Pending
+                | Status::Failed
+                | Status::Blocked
+                | Status::Skipped
+                | Status::Other(_) => {}
+            }
+            (feature.status, feature.attempts, feature.reason) = (Status::Pending, 0, None);
+        }
+        Ok(())
+    })?;
+    out.line(&format!("to be tried again: {}", ids.join(", ")))?;
+    out.note("the next mission tries it; `windlass mission` starts one when this one is over")?;
+    Ok(Exit::Done)
+}
+
+fn put_first(place: &Workplace, ids: &[String], out: &mut Output) -> Result<Exit, Error> {
+    edited(place, |queue| {
+        let lowest = queue.features.iter().map(|it| it.priority).min().unwrap_or(0);
+        let count = i64::try_from(ids.len()).unwrap_or(i64::MAX);
+        for (at, id) in (0_i64..).zip(ids) {
+            named(queue, id)?.priority = lowest.saturating_sub(count).saturating_add(at);
+        }
+        Ok(())
+    })?;
+    out.line(&format!("first now: {}", ids.join(", ")))?;
+    out.note(WHEN)?;
+    Ok(Exit::Done)
+}
+
+fn named<'q>(queue: &'q mut Queue, id: &str) -> Result<&'q mut Feature, String> {
+    let known: Vec<String> = queue.features.iter().map(|it| it.id.clone()).collect();
+    match known.iter().position(|it| it == id) {
+        Some(at) => Ok(&mut queue.features[at]),
+        None => {
+            let near = crate::suggest::nearest(id, known.iter().map(String::as_str));
+            let near = near.map_or(String::new(), |near| format!(": did you mean `{near}`?"));
+            Err(format!("there is no feature `{id}`{near}"))
+        }
+    }
+}
