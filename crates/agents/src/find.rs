@@ -9,21 +9,26 @@ const LOOKED_AT: usize = 256 * 1024;
 
 /// The last object that stands for itself, not inside another.
 pub fn last_object(text: &str) -> Option<Map<String, Json>> {
+    let mut last = None;
+    each_object(text, |object| last = Some(object));
+    last
+}
+
+/// Every object that stands for itself, not inside another: one that had to ask again has said two.
+pub fn each_object(text: &str, mut look: impl FnMut(Map<String, Json>)) {
     let start = text.floor_char_boundary(text.len().saturating_sub(LOOKED_AT));
     let mut rest = &text[start..];
-    let mut last = None;
     while let Some(at) = rest.find('{') {
         let from = &rest[at..];
         let mut stream = serde_json::Deserializer::from_str(from).into_iter::<Map<String, Json>>();
         match stream.next() {
             Some(Ok(object)) => {
-                last = Some(object);
+                look(object);
                 rest = &from[stream.byte_offset()..];
             }
             Some(Err(_)) | None => rest = &from[1..],
         }
     }
-    last
 }
 
 /// What an answer says, in a line: its summary, or else where its prose begins.

@@ -3,10 +3,22 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json, json};
-use windlass_core::{lang::Reporter, value::Type};
+use windlass_core::{
+    lang::{Memory, Reporter},
+    value::Type,
+};
 
 /// Where any role may say, in a line or two, what it did or found.
-pub(crate) const SUMMARY: &str = "summary";
+pub const SUMMARY: &str = "summary";
+
+/// Where a role may note what others should know later.
+pub const MEMORY: &str = "memory";
+
+/// What a curator would have appended to what is remembered at length.
+pub const LONG: &str = "long";
+
+/// What a curator would have roles remember for good.
+pub const PROMOTE: &str = "promote";
 
 /// The schema of a role's answer.
 pub fn schema(reporter: &Reporter) -> Json {
@@ -25,7 +37,24 @@ pub fn schema(reporter: &Reporter) -> Json {
         let item = json!({ "type": "object", "properties": item, "required": ["id", "title"] });
         properties.insert(name.clone(), json!({ "type": "array", "items": item }));
     }
+    if reporter.memory != Memory::None {
+        properties.insert(MEMORY.to_owned(), strings());
+    }
+    if reporter.memory == Memory::Curates {
+        properties.insert(LONG.to_owned(), json!({ "type": "string" }));
+        properties.insert(PROMOTE.to_owned(), json!({ "type": "array", "items": promoted() }));
+    }
     json!({ "type": "object", "properties": properties, "required": ["verdict"] })
+}
+
+/// A line for a role's identity, and the features that bear it out.
+fn promoted() -> Json {
+    let text = json!({ "type": "string" });
+    json!({
+        "type": "object",
+        "properties": { "role": text.clone(), "text": text, "features": strings() },
+        "required": ["role", "text"],
+    })
 }
 
 /// The same for providers that hold a model to a schema: they want every key to be there and no other. What may be left
@@ -124,6 +153,26 @@ mod tests {
         );
         assert_eq!(at("/properties/found/items/required"), json!(["id", "title"]));
     }
+
+    #[test]
+    fn only_who_has_to_do_with_memory_may_note_and_only_a_curator_propose() {
+        let text = "[role.judge]\nverdicts = ['good']\n[role.worker]\nverdicts = ['done']\nmemory = 'notes'\n\
+                    [role.keeper]\nverdicts = ['kept']\nmemory = 'curates'";
+        let catalogue = Catalogue::parse(text).unwrap();
+        let has = |role: &str| {
+            let schema = schema(&catalogue.roles[role]);
+            [MEMORY, LONG, PROMOTE].map(|name| schema["properties"].get(name).is_some())
+        };
+        assert_eq!(has("judge"), [false, false, false]);
+        assert_eq!(has("worker"), [true, false, false]);
+        assert_eq!(has("keeper"), [true, true, true]);
+        let strict = strict(&catalogue.roles["keeper"]);
+        assert_eq!(strict["properties"]["memory"]["type"], json!(["array", "null"]));
+        let item = &strict["properties"]["promote"]["items"];
+        assert_eq!(item["required"], json!(["features", "role", "text"]));
+        assert_eq!(item["additionalProperties"], json!(false));
+    }
+
     #[test]
     fn a_strict_schema_asks_for_every_key_and_lets_most_be_nothing() {
         let text = "[role.judge]\nverdicts = ['good', 'bad']\nfacts = { sure = 'flag' }\n\

@@ -56,6 +56,15 @@ pub struct Told {
     pub command: Option<Vec<String>>,
 }
 
+/// What a role is given of what was noted before. It is data: a prompt shows it as quoted material.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remembered {
+    /// What those who had the role before have learned, in whatever run.
+    pub identity: String,
+    /// What was noted in this run.
+    pub summary: String,
+}
+
 /// What became of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patching<'a> {
@@ -97,6 +106,12 @@ pub trait Clerk: Send + Sync {
 
     /// What a prompt or a gate shows under a name; nothing if there is nothing.
     fn artifact(&self, name: &str, at: &Situation) -> Option<String>;
+
+    /// What a role is given of what was noted before. The same for every invocation of it, until something is noted anew:
+    /// providers' caches live on that.
+    fn remembered(&self, _role: &str) -> Remembered {
+        Remembered::default()
+    }
 
     /// Looks at what a role said besides its verdict, and fills in what follows from it. Why the two do not go together,
     /// if they do not: then neither counts.

@@ -35,6 +35,34 @@ pub struct Reporter {
     pub facts: BTreeMap<String, Type>,
     /// The lists it reports, and the facts of their items.
     pub lists: BTreeMap<String, BTreeMap<String, Type>>,
+    /// What it has to do with what is remembered. A reader has nothing to do with it.
+    pub memory: Memory,
+}
+
+/// What a role has to do with what is remembered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Memory {
+    /// Nothing.
+    #[default]
+    None,
+    /// It may note things.
+    Notes,
+    /// It goes through what others noted, and proposes what is to be kept.
+    Curates,
+}
+
+impl Memory {
+    /// All that a catalogue can say.
+    const SAID: [Memory; 2] = [Memory::Notes, Memory::Curates];
+
+    /// As it is written.
+    fn word(self) -> &'static str {
+        match self {
+            Memory::None => "none",
+            Memory::Notes => "notes",
+            Memory::Curates => "curates",
+        }
+    }
 }
 
 impl Catalogue {
@@ -121,6 +149,9 @@ impl Reporter {
             let lists = lists.map(|(name, of)| (name.clone(), toml::Value::Table(facts(of))));
             table.insert("lists".to_owned(), toml::Value::Table(lists.collect()));
         }
+        if self.memory != Memory::None {
+            table.insert("memory".to_owned(), toml::Value::String(self.memory.word().to_owned()));
+        }
         table
     }
 }
@@ -155,7 +186,12 @@ fn reporters(
     problems: &mut Problems<'_>,
 ) -> BTreeMap<String, Reporter> {
     let mut all = BTreeMap::new();
-    for (name, table) in entries(top, kind, &["about", "verdicts", "facts", "lists"], problems) {
+    // Only an agent has something to note.
+    let keys: &[&str] = match kind {
+        "role" => &["about", "verdicts", "facts", "lists", "memory"],
+        _ => &["about", "verdicts", "facts", "lists"],
+    };
+    for (name, table) in entries(top, kind, keys, problems) {
         let verdicts = table.need("verdicts", problems);
         let facts = table.get("facts");
         let lists = table.get("lists");
@@ -164,6 +200,7 @@ fn reporters(
             verdicts: verdicts.map(|node| verdicts_of(node, problems)).unwrap_or_default(),
             facts: facts.map(|node| facts_of(node, STAGE_WORDS, problems)).unwrap_or_default(),
             lists: lists.map(|node| lists_of(node, problems)).unwrap_or_default(),
+            memory: memory_of(&table, problems),
         };
         all.insert(name.value, reporter);
     }
@@ -174,6 +211,19 @@ fn reporters(
 const STAGE_WORDS: &[&str] = &["runs", "last"];
 /// What `unit.` is followed by besides facts.
 const ITEM_WORDS: &[&str] = &["generation", "status"];
+
+fn memory_of(table: &Table<'_>, problems: &mut Problems<'_>) -> Memory {
+    let Some(word) = table.text("memory", problems) else { return Memory::None };
+    let said = Memory::SAID.into_iter().find(|memory| memory.word() == word.as_str());
+    said.unwrap_or_else(|| {
+        let message = format!("`{}` is nothing that a role has to do with memory", word.value);
+        problems.report(
+            Diagnostic::at(word.span.clone(), Code::WrongValue, message)
+                .help("`memory` is `\"notes\"` or `\"curates\"`"),
+        );
+        Memory::None
+    })
+}
 
 fn verdicts_of(node: Node<'_>, problems: &mut Problems<'_>) -> Vec<String> {
     let verdicts = node.some_texts("`verdicts`", problems);
@@ -246,6 +296,10 @@ about = "plans"
 verdicts = ["planned", "blocked"]
 facts = { task_count = "number", tier = ["low", "high"], marks = { any_of = ["a", "b"] } }
 lists.tasks = { checkpoint = ["none", "human-verify"], size = "1..9" }
+memory = "notes"
+[role.keeper]
+verdicts = ["kept"]
+memory = "curates"
 [read.spec]
 verdicts = ["found"]
 lists.phases = {}
@@ -263,6 +317,8 @@ about = "builds"
         assert_eq!(again.roles["planner"].facts, catalogue.roles["planner"].facts);
         assert_eq!(again.roles["planner"].lists, catalogue.roles["planner"].lists);
         assert_eq!(again.roles["planner"].verdicts, ["planned", "blocked"]);
+        assert_eq!(again.roles["planner"].memory, Memory::Notes);
+        assert_eq!(again.roles["keeper"].memory, Memory::Curates);
         assert_eq!(again.reads["spec"].lists.len(), 1);
         assert!(again.checks.contains_key("build") && again.tells.contains_key("marker:cc:WIP"));
     }
@@ -275,6 +331,10 @@ verdict = ["x"]
 [role.b]
 verdicts = ["crashed"]
 facts = { runs = "number", ok = "flog", n = "4..1" }
+memory = "note"
+[read.d]
+verdicts = ["found"]
+memory = "notes"
 [rol.c]
 verdicts = []
 "#;
@@ -282,7 +342,16 @@ verdicts = []
         let codes: Vec<&str> = problems.iter().map(|p| p.code.name()).collect();
         assert_eq!(
             codes,
-            ["unknown-key", "bad-name", "bad-name", "wrong-value", "wrong-value", "unknown-key"]
+            [
+                "unknown-key",
+                "bad-name",
+                "bad-name",
+                "wrong-value",
+                "wrong-value",
+                "wrong-value",
+                "unknown-key",
+                "unknown-key"
+            ]
         );
     }
 

@@ -23,7 +23,7 @@ mod testing;
 mod types;
 mod words;
 
-pub use catalogue::{Catalogue, Reporter};
+pub use catalogue::{Catalogue, Memory, Reporter};
 pub use diagnostic::{Code, Diagnostic, Place, Span, place};
 
 use crate::workflow::{Source, Workflow};

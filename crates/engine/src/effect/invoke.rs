@@ -211,6 +211,7 @@ impl<'a> Visit<'a> {
             skills: setup.skills.of(self.role, &self.played.skills),
             identity: &setup.identity,
             summary: &setup.summary,
+            remembered: self.shop.clerk.remembered(self.role),
         }
     }
 
