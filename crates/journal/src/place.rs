@@ -27,6 +27,9 @@ pub struct Surroundings<'a> {
     pub home: Option<&'a OsStr>,
 }
 
+/// Where the directories of repositories are, in a state directory.
+const REPOSITORIES: &str = "repositories";
+
 /// Why there is no place.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
@@ -85,6 +88,20 @@ impl StateDir {
         StateDir(path.into())
     }
 
+    /// The state directory that a repository's directory is in.
+    pub fn above(repo_dir: &Path) -> Option<StateDir> {
+        let repositories = repo_dir.parent().filter(|dir| dir.ends_with(REPOSITORIES))?;
+        repositories.parent().map(StateDir::at)
+    }
+
+    /// The directories of all repositories that something is remembered of.
+    pub fn repo_dirs(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.0.join(REPOSITORIES)).into_iter().flatten().flatten();
+        let mut dirs: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        dirs.sort();
+        dirs
+    }
+
     /// Its path.
     pub fn path(&self) -> &Path {
         &self.0
@@ -92,7 +109,7 @@ impl StateDir {
 
     /// Where a repository's directory is, whether it is there or not.
     pub fn repo_dir(&self, repository: &Repository) -> PathBuf {
-        self.0.join("repositories").join(repository.key())
+        self.0.join(REPOSITORIES).join(repository.key())
     }
 
     /// A repository's directory, made if it is not there.
@@ -276,6 +293,9 @@ mod tests {
         let dir = state.make_repo_dir(&repository).unwrap();
         let mode = |dir: &Path| fs::metadata(dir).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&dir), mode(state.path())), (0o700, 0o700));
+        assert_eq!(StateDir::above(&dir), Some(state.clone()));
+        assert_eq!(StateDir::above(temp.path()), None);
+        assert_eq!(state.repo_dirs(), std::slice::from_ref(&dir));
         fs::set_permissions(&dir, PermissionsExt::from_mode(0o755)).unwrap();
         assert_eq!(state.make_repo_dir(&repository).unwrap(), dir);
         assert_eq!(mode(&dir), 0o700);

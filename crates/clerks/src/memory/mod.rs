@@ -1,9 +1,12 @@
-//! What a project remembers between runs: learnings, failures, summaries. Each has its form, its owner and its cap
-//! (docs/formats.md); workflows share them.
+//! What a project remembers between runs: learnings, failures, summaries, what roles noted. Each has its form, its owner
+//! and its cap (docs/formats.md); workflows share them.
 
 pub mod failures;
+pub mod identity;
 pub mod learnings;
+pub mod mission;
 pub mod summary;
+pub mod tokens;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
