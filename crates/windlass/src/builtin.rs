@@ -46,6 +46,8 @@ pub const ROLES: &[(&str, &str)] = markdown!("roles":
     "conflict-resolver",
     // of autopilot
     "code-reviewer", "plan-skeleton", "planner", "task-executor", "verifier",
+    // of mission
+    "curator",
     // of task, in the order in which they come in
     "convention-scanner", "planner-single", "architect", "senior-developer", "qa-specialist",
     "cross-critique", "synthesis-standard", "synthesis", "spec-editor", "lead-developer",
