@@ -46,8 +46,6 @@ pub const ROLES: &[(&str, &str)] = markdown!("roles":
     "conflict-resolver",
     // of autopilot
     "code-reviewer", "plan-skeleton", "planner", "task-executor", "verifier",
-    // of mission
-    "curator",
     // of task, in the order in which they come in
     "convention-scanner", "planner-single", "architect", "senior-developer", "qa-specialist",
     "cross-critique", "synthesis-standard", "synthesis", "spec-editor", "lead-developer",
@@ -56,7 +54,7 @@ pub const ROLES: &[(&str, &str)] = markdown!("roles":
     "evaluator",
     // of mission
     "mission-planner", "plan-reviewer", "mission-worker", "validator", "mission-architect",
-    "ui-qa", "crosscheck", "documenter");
+    "ui-qa", "crosscheck", "documenter", "curator");
 
 /// The guidance that comes with the program, by name; a project's own counts instead.
 pub const SKILLS: &[(&str, &str)] = markdown!("skills":

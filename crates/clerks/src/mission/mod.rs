@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use windlass_core::run::Run;
-use windlass_engine::clerk::{Blobs, Clerk, Said, Situation, Told};
+use windlass_engine::clerk::{Blobs, Clerk, Remembered, Said, Situation, Told};
 use windlass_engine::entry::{Entry, Note};
 use windlass_engine::message::Trouble;
 use windlass_engine::shop::lock;
@@ -24,6 +24,7 @@ use windlass_sources::{Reading, SourceError};
 use session::{CONTRACT, Session};
 
 use crate::memory::Files;
+use crate::memory::mission::{self as layers, Layers};
 use crate::projection::Projection;
 use crate::{Office, Place, Spoken};
 
@@ -51,6 +52,7 @@ struct Mission {
     spec: String,
     run: String,
     session: Mutex<Session>,
+    memory: Mutex<Layers>,
     projection: Mutex<Projection>,
     pace: Mutex<Pace>,
     said: Mutex<Vec<String>>,
@@ -80,6 +82,7 @@ impl Mission {
             spec: spec.trim_start_matches("./").to_owned(),
             run: run.id().to_owned(),
             session: Mutex::default(),
+            memory: Mutex::new(Layers::open(files.clone(), state, run.id())),
             projection: Mutex::new(Projection::into(files.clone(), state.join("projected.json"))),
             pace: Mutex::default(),
             said: Mutex::default(),
@@ -135,6 +138,7 @@ impl Mission {
             .papers
             .keys()
             .filter(|path| path.starts_with(".harness/") && *path != features::PATH)
+            .filter(|path| !layers::owns(path))
             .filter_map(|path| Some((path.clone(), session.paper(path)?)))
             .collect();
         let logs: Vec<(String, Arc<str>)> = session.logs.iter().cloned().collect();
@@ -147,6 +151,8 @@ impl Mission {
             session.dirty = false;
         }
         drop(session);
+        // In this order, as whoever looks at both: nobody waits for the other.
+        let mut memory = lock(&self.memory);
         let mut projection = lock(&self.projection);
         for (path, text) in papers {
             // What a person may change stands as they have it.
@@ -170,7 +176,9 @@ impl Mission {
             let put = projection.put(STATE, &text);
             self.put(STATE, put);
         }
-        drop(projection);
+        let remembered = memory.project(&mut projection);
+        lock(&self.said).extend(remembered);
+        drop((memory, projection));
         if let Some(queue) = queue {
             self.write_queue(&queue);
         }
@@ -273,10 +281,12 @@ impl Clerk for Mission {
             // Now that it is on record, what a person has made of it may be written over.
             lock(&self.projection).knows(path, &String::from_utf8_lossy(&bytes));
         }
+        lock(&self.memory).entry(entry, run, blobs);
         self.session().enter(entry, run, blobs);
     }
 
     fn caught_up(&self) {
+        lock(&self.memory).caught_up();
         lock(&self.said).clear();
     }
 
@@ -298,11 +308,18 @@ impl Clerk for Mission {
     }
 
     fn artifact(&self, name: &str, at: &Situation) -> Option<String> {
-        self.shown(name, at)
+        self.shown(name, at).or_else(|| lock(&self.memory).artifact(name))
+    }
+
+    fn remembered(&self, role: &str) -> Remembered {
+        lock(&self.memory).remembered(role)
     }
 
     fn examine(&self, role: &str, verdict: &str, said: Said<'_>, at: &Situation) -> Option<String> {
-        (role == "validator").then(|| self.validated(verdict, said, at)).flatten()
+        match role {
+            "validator" => self.validated(verdict, said, at),
+            _ => lock(&self.memory).examine(role, verdict, &said),
+        }
     }
 
     fn path(&self, name: &str, _: &Situation) -> Option<String> {

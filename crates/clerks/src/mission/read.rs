@@ -1,7 +1,10 @@
 //! What a mission reads: its queue and its contract, as people have them by now.
 
+use std::collections::BTreeMap;
+
 use windlass_core::value::Value;
 use windlass_engine::clerk::Situation;
+use windlass_engine::shop::lock;
 use windlass_sources::contract::Contract;
 use windlass_sources::features::{self, Queue, Status};
 use windlass_sources::{Reading, SourceError};
@@ -36,8 +39,11 @@ impl Mission {
         self.project_files(true);
         let text = self.queue_text()?;
         let contract = self.current(CONTRACT)?;
+        let found = lock(&self.memory).found(&lock(&self.projection));
+        let found = found.into_iter().map(|(path, text)| (path, text.into_bytes()));
         let Some(text) = text.or_else(|| self.session().paper(features::PATH)) else {
             let mut reading = came("missing");
+            reading.papers.extend(found);
             reading
                 .papers
                 .extend(self.spec_text()?.map(|text| (self.spec.clone(), text.into_bytes())));
@@ -57,6 +63,7 @@ impl Mission {
         let loose = loose_ends(&queue, &parsed);
         let sound = fatal.is_empty() && (!strict || loose.is_empty());
         let mut reading = came(if sound { "found" } else { "flawed" });
+        reading.papers.extend(found);
         reading.remarks = named(&fatal, &loose, contract.is_some() || strict);
         if sound {
             let items = queue.items();
@@ -86,7 +93,9 @@ impl Mission {
 
     /// What a person has changed since it was read last.
     fn edits(&self) -> Result<Reading, SourceError> {
-        let mut papers = std::collections::BTreeMap::new();
+        let found = lock(&self.memory).found(&lock(&self.projection));
+        let mut papers: BTreeMap<String, Vec<u8>> =
+            found.into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
         let contract = self.current(CONTRACT)?;
         if let Some(text) =
             contract.filter(|text| self.session().paper(CONTRACT).as_deref() != Some(text))
@@ -153,7 +162,7 @@ fn loose_ends(queue: &Queue, contract: &Contract) -> Vec<String> {
     if queue.features.is_empty() {
         flaws.push(format!("{} has no features", features::PATH));
     }
-    let by_id: std::collections::BTreeMap<String, usize> = contract
+    let by_id: BTreeMap<String, usize> = contract
         .assertions
         .iter()
         .enumerate()
