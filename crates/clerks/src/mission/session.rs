@@ -390,7 +390,7 @@ impl Session {
 
     /// Units that have come since.
     fn meet(&mut self, run: &Run) {
-        let total = u32::try_from(run.tally().total).unwrap_or(u32::MAX);
+        let total = run.tally().total;
         for at in self.known..total {
             let Some(view) = run.unit_at(UnitIx(at)) else { break };
             self.known = at + 1;

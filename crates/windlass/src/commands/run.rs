@@ -52,9 +52,13 @@ pub struct RunArgs {
 pub fn run(args: &RunArgs, _out: &mut Output) -> Result<Exit, Error> {
     let flow = args.target.load(&args.catalogue.load()?)?;
     // What a verb of their own asks and settles first, they cannot do without.
-    if let Some(name) = ["task", "task-v1"].into_iter().find(|name| args.target.is_built_in(name)) {
-        return Err(Error::usage(format!("`{name}` has a verb of its own"))
-            .hint("windlass task \"Add a --json flag\""));
+    const VERBS: [(&str, &str); 3] = [
+        ("task", "windlass task \"Add a --json flag\""),
+        ("task-v1", "windlass task"),
+        ("mission", "windlass mission SPEC.md"),
+    ];
+    if let Some((name, verb)) = VERBS.into_iter().find(|(name, _)| args.target.is_built_in(name)) {
+        return Err(Error::usage(format!("`{name}` has a verb of its own")).hint(verb));
     }
     let mut inputs = BTreeMap::new();
     for Setting { key, value } in &args.set {

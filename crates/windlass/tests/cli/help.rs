@@ -16,6 +16,7 @@ fn long_help_documents_the_exit_codes() {
       init         Write a windlass.toml to start from
       autopilot    Build an approved spec, phase by phase
       task         Do one task: plan, confirm, generate, verify, evaluate, commit
+      mission      Build a queue of features, several at a time
       run          Start a workflow on this repository
       resume       Go on with a run that was stopped, interrupted or killed
       stop         Stop a run: after the units under way, at once, or for good
@@ -48,6 +49,7 @@ fn long_help_documents_the_exit_codes() {
       windlass demo                             watch it build a small program, for free
       windlass autopilot docs/spec.md           build a spec, phase by phase
       windlass task \"Add a --json flag\"         do one task, on a branch of its own
+      windlass mission SPEC.md --lanes 4        plan features, build and land them beside each other
       windlass run my-flow.toml                 do a workflow of your own
       windlass resume                           go on after a stop, a crash or an answer
       windlass workflow list                    the built-in workflows

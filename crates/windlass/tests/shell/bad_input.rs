@@ -65,9 +65,9 @@ fn what_nobody_can_do_is_refused_before_anything_starts() {
     assert!(said.contains("nobody plays the role `reviewer`"), "{said}");
     let scratch = Scratch::new();
     let (code, said) =
-        ended(scratch.windlass(&["run", "mission", "--set", "spec=x"]).output().unwrap());
+        ended(scratch.windlass(&["run", "issues", "--set", "project=x"]).output().unwrap());
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("mission cannot be run yet"), "{said}");
+    assert!(said.contains("issues cannot be run yet"), "{said}");
     let (code, said) =
         ended(scratch.windlass(&["run", "task", "--set", "task=x"]).output().unwrap());
     assert_eq!(code, Some(2));
