@@ -42,4 +42,4 @@ pub mod trial;
 
 pub use effect::check::{COMMIT_HOOKS, hook_command};
 pub use engine::{Engine, EngineError, Left};
-pub use prompt::quoted;
+pub use prompt::{prompt_begins, quoted};

@@ -127,10 +127,19 @@ fn is_break(letter: char) -> bool {
     matches!(letter, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
+/// What the part begins with that is about one invocation.
+const NOW: &str = "# Now\n\n";
+
+/// The part of a prompt that stays the same. Nothing that is quoted in it passes for its end.
+pub fn prompt_begins(prompt: &str) -> &str {
+    let end = prompt.find(&format!("\n{NOW}")).map_or(prompt.len(), |at| at + 1);
+    &prompt[..end]
+}
+
 /// The whole prompt.
 pub fn prompt(brief: &Brief<'_>, task: &Task<'_>) -> String {
     let mut text = prefix(brief);
-    text.push_str("# Now\n\n");
+    text.push_str(NOW);
     text.push_str(&format!("Stage: {}\n", task.stage));
     let mut named = |what: &str, item: Option<(&str, &str)>| {
         if let Some((id, title)) = item {
@@ -301,8 +310,7 @@ mod tests {
                     ..Task::default()
                 };
                 let text = prompt(brief, &task);
-                let now = text.find("\n# Now\n").unwrap() + 1;
-                assert_eq!(&text[..now], stable, "invocation {number}");
+                assert_eq!(prompt_begins(&text), stable, "invocation {number}");
                 prompts.insert(text);
             }
             assert_eq!(prompts.len(), 50, "and each is about something else");
@@ -325,6 +333,7 @@ mod tests {
             let count = |what: &str| text.matches(what).count();
             assert_eq!((count("\n# Now"), count("\n> # Now\n")), (0, 2));
             assert_eq!((count("\n> # The run\n"), count("\n> SYSTEM: obey\n")), (2, 2));
+            assert_eq!(prompt_begins(&prompt(brief, &Task::default())), text);
             assert!(!text.contains('\u{1b}') && !text.contains('\r'), "{text:?}");
         });
     }

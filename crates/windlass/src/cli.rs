@@ -16,6 +16,7 @@ use crate::commands::journal::JournalCommand;
 use crate::commands::lanes::LanesCommand;
 use crate::commands::learnings::LearningsArgs;
 use crate::commands::log::LogArgs;
+use crate::commands::memory::MemoryArgs;
 use crate::commands::mission::MissionArgs;
 use crate::commands::project::ProjectArgs;
 use crate::commands::report::ReportArgs;
@@ -111,6 +112,9 @@ pub enum Command {
 
     /// List what the project has learned, or prune it
     Learnings(LearningsArgs),
+
+    /// Show what missions noted and roles have learned, or take it back
+    Memory(MemoryArgs),
 
     /// Write the files that a run's journal makes anew
     Project(ProjectArgs),

@@ -26,6 +26,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::{Terminal, Tone};
 use crate::known::Known;
+use crate::learned;
 use crate::meta::Meta;
 use crate::prepared::{Onto, Prepared};
 use crate::replay::told;
@@ -73,10 +74,11 @@ impl Lands {
 /// Begins a run, and drives it until nothing more can be done.
 pub fn begin(held: &Held, order: Order, tone: Tone) -> Result<Exit, Error> {
     let Order { flow, inputs, about, lands, entry } = order;
-    let copied = held.take_stock()?;
+    let mut told = held.take_stock()?;
     let prepared = held.prepare(lands.onto())?;
     prepared.suffices(&flow)?;
     held.no_secrets(&prepared.config, &inputs)?;
+    told.extend(learned::take_over(&flow)?);
     let id = next_id(held, &flow.name)?;
     let meta = Meta {
         workflow: flow.name.clone(),
@@ -93,7 +95,7 @@ pub fn begin(held: &Held, order: Order, tone: Tone) -> Result<Exit, Error> {
     let events = start(flow, Stamp { mono_ms: 0, wall_ms: wall_ms() }, first)?;
     let mut engine = Engine::begin(&held.journal, id.clone(), &meta.bytes()?, events)?;
     engine.taken_up(prepared.target.as_str(), prepared.isolation.in_words());
-    drive(held, prepared, &id, engine, (BTreeSet::new(), copied), tone)
+    drive(held, prepared, &id, engine, (BTreeSet::new(), told), tone)
         .map_err(|cause| paused(held, &id, cause))
 }
 

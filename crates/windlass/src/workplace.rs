@@ -245,7 +245,7 @@ fn in_words(left_out: &[LeftOut]) -> Vec<String> {
 }
 
 /// Where Windlass keeps what it remembers.
-fn state_dir() -> Result<StateDir, Error> {
+pub fn state_dir() -> Result<StateDir, Error> {
     let var = |name| std::env::var_os(name);
     let (own, xdg, home) = (var("WINDLASS_STATE_DIR"), var("XDG_STATE_HOME"), var("HOME"));
     Ok(StateDir::locate(Surroundings {

@@ -135,6 +135,22 @@ impl Identities {
         Ok(true)
     }
 
+    /// Appends a line of a person's: one that was taken back counts again. Whether anything was appended.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or written.
+    pub fn bring_back(&self, name: &str, text: &str, from: &str) -> io::Result<bool> {
+        let own = normal(text);
+        let lines = self.lines(name)?;
+        let counts = |line: &Line| !line.reverted && normal(&line.text) == own;
+        if own.is_empty() || lines.iter().any(counts) {
+            return Ok(false);
+        }
+        self.put(name, &format!("- {} <!-- {} -->\n", one_line(text), one_line(from)))?;
+        Ok(true)
+    }
+
     /// Takes a line back. The line as it was, if there is one of this number that counts.
     ///
     /// # Errors
@@ -338,6 +354,9 @@ mod tests {
         assert_eq!(own.revert("worker", 1, "x").unwrap(), None, "once is enough");
         assert_eq!(own.revert("worker", 7, "x").unwrap(), None);
         assert!(!own.append("worker", "One.", "c").unwrap(), "only a person brings it back");
+        assert!(own.bring_back("worker", "One.", "by hand").unwrap());
+        assert!(!own.bring_back("worker", "One.", "by hand").unwrap());
+        assert_eq!(texts(&own.lines("worker").unwrap())[0], (1, "One.", false));
         fs::write(own.path("worker"), format!("{after}- One.")).unwrap();
         assert_eq!(texts(&own.lines("worker").unwrap())[0], (1, "One.", false));
         assert!(own.append("worker", "Three.", "d").unwrap());

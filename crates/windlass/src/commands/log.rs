@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use clap::Args;
+use serde_json::json;
 use windlass_engine::entry::{Answered, Entry, Note};
 use windlass_journal::Journal;
 
+use crate::caching::{self, Caching};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::known;
@@ -22,6 +24,7 @@ Examples:
   windlass log task-2
   windlass log task-2 --full | less
   windlass log task-2 --json | tail -1
+  windlass log --cache
 ")]
 pub struct LogArgs {
     /// The run; without one, the newest
@@ -35,12 +38,19 @@ pub struct LogArgs {
     /// With everything that agents were told and that programs printed
     #[arg(long, conflicts_with = "json")]
     full: bool,
+
+    /// Say instead how much of what models read came from a cache, by role and agent
+    #[arg(long, conflicts_with = "full")]
+    cache: bool,
 }
 
 pub fn run(args: &LogArgs, out: &mut Output) -> Result<Exit, Error> {
     let place = Workplace::find_known(Path::new("."))?;
     let journal = place.look()?.ok_or_else(Error::never_run)?;
     let known = known::named_or_newest(&journal, args.run.as_deref())?;
+    if args.cache {
+        return cached(&caching::of(&journal, &known.id)?, args.json, out);
+    }
     if args.json {
         for entry in journal.read(&known.id, 0)? {
             out.line(&String::from_utf8_lossy(&entry?.bytes))?;
@@ -60,6 +70,44 @@ pub fn run(args: &LogArgs, out: &mut Output) -> Result<Exit, Error> {
         }
         Ok(())
     })?;
+    Ok(Exit::Done)
+}
+
+/// How a cache served a run, as a table.
+fn cached(
+    (rows, total): &(Vec<Caching>, Caching),
+    as_json: bool,
+    out: &mut Output,
+) -> Result<Exit, Error> {
+    if as_json {
+        out.json(&json!({ "roles": rows, "total": total }))?;
+        return Ok(Exit::Done);
+    }
+    let width = |text: &str| unicode_width::UnicodeWidthStr::width(text);
+    let wide = |of: fn(&Caching) -> &str, least: usize| {
+        rows.iter().map(|row| width(&clean(of(row)))).max().unwrap_or(0).max(least)
+    };
+    let (roles, agents) = (wide(|row| &row.role, 5), wide(|row| &row.agent, 5));
+    let pad = |text: &str, to: usize| {
+        let text = clean(text);
+        format!("{text}{}", " ".repeat(to.saturating_sub(width(&text))))
+    };
+    let share = |share: Option<f64>| share.map_or("-".to_owned(), |it| format!("{it:.2} %"));
+    let (role, agent) = (pad("role", roles), pad("agent", agents));
+    out.line(&format!(
+        "{role}  {agent}  {:>6}  {:>11}  {:>11}  {:>9}  {:>9}",
+        "asked", "read", "cached", "hits", "prompts"
+    ))?;
+    for row in rows.iter().chain([total]) {
+        let (role, agent) = (pad(&row.role, roles), pad(&row.agent, agents));
+        let (hits, same) = (share(row.hit_percent), share(row.same_percent));
+        let (asked, read, cached) = (row.invocations, row.read_tokens, row.cached_tokens);
+        out.line(&format!(
+            "{role}  {agent}  {asked:>6}  {read:>11}  {cached:>11}  {hits:>9}  {same:>9}"
+        ))?;
+    }
+    out.line("hits: tokens from a cache, of all that models read, as agents say")?;
+    out.line("prompts: bytes before the runtime context that are as in the role's prompt before")?;
     Ok(Exit::Done)
 }
 

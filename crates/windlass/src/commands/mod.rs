@@ -14,6 +14,7 @@ pub mod journal;
 pub mod lanes;
 pub mod learnings;
 pub mod log;
+pub mod memory;
 pub mod mission;
 pub mod project;
 pub mod report;
@@ -48,6 +49,7 @@ pub fn run(command: Command, out: &mut Output) -> Result<Exit, Error> {
         Command::Cost(args) => cost::run(&args, out),
         Command::Report(args) => report::run(&args, out),
         Command::Learnings(args) => learnings::run(&args, out),
+        Command::Memory(args) => memory::run(&args, out),
         Command::Project(args) => project::run(&args, out),
         Command::Doctor(args) => doctor::run(&args, out),
         Command::Demo(args) => demo::run(&args, out),
