@@ -15,6 +15,7 @@ mod doctor;
 mod isolated;
 mod lanes;
 mod limits;
+mod memory;
 mod panels;
 mod patches;
 mod pilot;
