@@ -370,7 +370,7 @@ impl Run {
     }
 
     /// How many units may be under way at once.
-    pub(super) fn width(&self) -> usize {
+    pub fn width(&self) -> usize {
         let scene = super::scene::Scene::of_run(self);
         let width = self.flow.lanes.number(&scene).unwrap_or(1).max(1);
         usize::try_from(width).unwrap_or(usize::MAX)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{
     EffectId, FrameId, GateId, LaneIx, UnitIx,
     budget::{Caps, Purse},
+    event::Why,
     input::Item,
     scene::Scene,
     state::{Phase, Position, Run, Tally, UnitStatus},
@@ -220,6 +221,14 @@ impl Run {
             unit: frame.unit.and_then(|unit| self.unit(unit)).map(|unit| unit.item.id.clone()),
             child: frame.child,
             stage: frame.stage,
+        })
+    }
+
+    /// The units that wait for a person to do something about them, and why; the run itself is no unit.
+    pub fn holds(&self) -> impl Iterator<Item = (Option<Arc<str>>, Why)> + '_ {
+        self.held.iter().map(|(frame, why)| {
+            let unit = self.frame(*frame).and_then(|frame| self.unit(frame.unit?));
+            (unit.map(|unit| unit.item.id.clone()), *why)
         })
     }
 

@@ -141,7 +141,7 @@ impl Teller {
 
     fn event(&mut self, event: &Event, run: &Run) -> Vec<String> {
         let line = match event {
-            Event::UnitStarted { unit, .. } => run.units().nth(unit.0 as usize).map(|unit| {
+            Event::UnitStarted { unit, .. } => run.unit_at(*unit).map(|unit| {
                 format!("{}: {}", unit.id, self.say("tell-begins", &[("title", &unit.title)]))
             }),
             Event::UnitSettled { unit, how, because, by } => {

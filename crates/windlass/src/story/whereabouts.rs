@@ -145,6 +145,6 @@ impl Whereabouts {
     }
 
     pub fn unit_id(&self, run: &Run, unit: UnitIx) -> Option<String> {
-        run.units().nth(unit.0 as usize).map(|unit| unit.id.to_string())
+        run.unit_at(unit).map(|unit| unit.id.to_string())
     }
 }
