@@ -191,14 +191,25 @@ face-exhausted = a budget is spent: raise it in windlass.toml, commit that, then
 face-escalated = it needs a person to go on: what for stands above, and `windlass log --full` tells more
 face-not-all-done = it came to its end, and not everything was done: `windlass log --full` tells why
 face-stuck = nothing can go on: this is a defect of Windlass, please report it
+face-report = what became of each, with a picture: `windlass report { $run } --html report.html`
 face-edit = Open { $path } in your editor; when you close it, it is read again
 face-default = (default)
 face-did-you-mean = did you mean `{ $option }`? Say more for an answer in your own words.
 
-live-units = { $over } of { $total } { $called }s
+live-units = { $done } of { $total } { $called }s done
 live-spent-of = { $spent } of { $cap }
-live-forecast = probably { $forecast } in the end
+live-forecast = about { $forecast } in the end and { $time } left
+live-failed = { $count } failed
+live-skipped = { $count } skipped
+live-blocked = { $count } blocked
+live-waiting = { $count } waiting for a person
+live-landing = landing: { $units }
+live-to-land = waiting to land: { $units }
+live-idle = waiting
 live-more = and { $count } more
+
+forecast-before = about { $likely } and { $time }, or { $most } and { $longest } if much goes wrong: { $units } { $called }s, { $lanes } at a time, going by earlier runs ({ $runs })
+forecast-unknown = nobody knows what { $units } { $called }s will take, { $lanes } at a time: there is no earlier run to go by; at most { $most } and { $longest }
 
 ## What happens, line by line. The unit and the stage stand before it.
 

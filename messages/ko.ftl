@@ -192,14 +192,25 @@ face-exhausted = 예산을 모두 썼습니다: windlass.toml에서 늘려 커�
 face-escalated = 계속하려면 사람이 필요합니다: 이유는 위에 있으며, `windlass log --full`에서 더 볼 수 있습니다
 face-not-all-done = 끝났지만 완료되지 않은 것이 있습니다: 이유는 `windlass log --full`에 있습니다
 face-stuck = 더 진행할 수 없습니다: Windlass의 결함이니 알려 주세요
+face-report = 각각의 결과와 그림: `windlass report { $run } --html report.html`
 face-edit = { $path } 파일을 편집기로 엽니다. 편집기를 닫으면 다시 읽습니다
 face-default = (기본값)
 face-did-you-mean = `{ $option }`을(를) 뜻하셨나요? 직접 답하려면 조금 더 길게 적어 주세요.
 
-live-units = { $called } { $over }/{ $total }
+live-units = { $called } { $done }/{ $total } 완료
 live-spent-of = { $spent } / 한도 { $cap }
-live-forecast = 최종 예상 { $forecast }
+live-forecast = 최종 약 { $forecast }, 약 { $time } 남음
+live-failed = 실패 { $count }
+live-skipped = 건너뜀 { $count }
+live-blocked = 막힘 { $count }
+live-waiting = 사람을 기다림 { $count }
+live-landing = 반영 중: { $units }
+live-to-land = 반영 대기: { $units }
+live-idle = 대기 중
 live-more = 외 { $count }개
+
+forecast-before = 약 { $likely }, { $time }. 일이 많이 꼬이면 { $most }, { $longest }: { $called } { $units }개, 한 번에 { $lanes }개, 이전 실행 { $runs }번 기준
+forecast-unknown = { $called } { $units }개를 한 번에 { $lanes }개씩 하는 데 얼마나 들지 알 수 없습니다: 기준이 될 이전 실행이 없습니다. 최대 { $most }, { $longest }
 
 ## 일어난 일, 한 줄씩. 앞에 단위와 단계가 붙는다.
 

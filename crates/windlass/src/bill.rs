@@ -1,4 +1,5 @@
-//! What runs have cost: by run, unit, role, agent and model, with what a cache has saved and what is still to come.
+//! What runs have cost: by run, unit, role, agent and model, with what a cache has saved. What is still to come is in
+//! `forecast.rs`.
 //!
 //! What an invocation cost is what the core settled it at. Which models that went to is as its agent was heard to say; of
 //! several each has its share by price, or by tokens where a price is missing.
@@ -7,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use windlass_agents::ModelUse;
-use windlass_core::run::{Amount, EffectId, EffectKind, Event, Run, UnitStatus};
+use windlass_core::run::{Amount, EffectId, EffectKind, Event, Run};
 use windlass_engine::entry::{Entry, Note};
 use windlass_journal::{Journal, RunId};
 
@@ -56,20 +57,6 @@ impl Row {
     pub fn read_tokens(&self) -> u64 {
         self.input_tokens + self.cached_tokens + self.cache_write_tokens
     }
-}
-
-/// What is still to come in a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Forecast {
-    /// Units that are settled, and what they cost on average.
-    pub settled_units: u64,
-    pub mean_micros: u64,
-    /// Units that are not.
-    pub open_units: u64,
-    /// What the run will have cost in the end, if those are like the others. Nobody knows before the first is settled.
-    pub expected_micros: Option<u64>,
-    /// The most that it may.
-    pub cap_micros: Option<u64>,
 }
 
 /// What runs have cost.
@@ -251,40 +238,6 @@ fn shares(models: &[ModelUse], cost: u64) -> Vec<u64> {
         *first += cost.saturating_sub(given);
     }
     shares
-}
-
-impl Forecast {
-    /// What is still to come in a run.
-    pub fn of(run: &Run) -> Forecast {
-        let (mut settled, mut spent, mut open) = (0, 0, 0);
-        for unit in run.units() {
-            match unit.status {
-                UnitStatus::Settled(_) if unit.purse.settled == Amount::default() => {}
-                UnitStatus::Settled(_) => {
-                    settled += 1;
-                    spent += unit.purse.settled.cost_micros;
-                }
-                UnitStatus::Pending | UnitStatus::Started => open += 1,
-            }
-        }
-        let mean: Option<u64> = spent.checked_div(settled);
-        // What units under way have cost already is part of what they will.
-        let of_open = run.units().filter(|unit| !matches!(unit.status, UnitStatus::Settled(_)));
-        let begun: u64 = of_open.map(|unit| unit.purse.settled.cost_micros).sum();
-        let so_far = run.purse().settled.cost_micros;
-        let expected = match (mean, open) {
-            (_, 0) => Some(so_far),
-            (Some(mean), open) => Some(so_far + (mean * open).saturating_sub(begun)),
-            (None, _) => None,
-        };
-        Forecast {
-            settled_units: settled,
-            mean_micros: mean.unwrap_or(0),
-            open_units: open,
-            expected_micros: expected,
-            cap_micros: run.caps().run.cost_micros,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -16,7 +16,9 @@ use windlass_words::Words;
 
 use crate::asked::asked;
 use crate::editor;
-use crate::render::{Live, Teller, clean, dollars, ended};
+use crate::forecast::Pace;
+use crate::progress::{Chronicle, Happening, Sight, Watch};
+use crate::render::{Live, Teller, clean, dollars, ended, progress};
 use crate::suggest;
 
 /// How a run is told.
@@ -48,6 +50,11 @@ pub struct Terminal {
     reads: bool,
     teller: Teller,
     live: Live,
+    /// What is under way, and what has come to its end so far.
+    watch: Watch,
+    pace: Pace,
+    /// A unit has settled since anybody was told how far it is.
+    news: bool,
     /// What the person is spoken to in; whoever answers in another language is heard.
     spoken: Spoken,
 }
@@ -58,9 +65,12 @@ impl Terminal {
         target: &str,
         tone: Tone,
         answers: Option<Sender<Message>>,
-        spoken: Spoken,
+        (spoken, so_far): (Spoken, Chronicle),
     ) -> Self {
         Terminal {
+            pace: Pace::of(&so_far),
+            watch: so_far.into_watch(),
+            news: false,
             run: run.id().to_owned(),
             target: target.to_owned(),
             tone,
@@ -140,6 +150,9 @@ impl Terminal {
                 self.line(&words.say("face-open", &[("question", &question)]));
             }
         }
+        if matches!(left, Left::Standing(Standing::Ended(_))) && tally.total > 1 {
+            self.line(&words.say("face-report", &[("run", &self.run)]));
+        }
         let next = match left {
             Left::Interrupted => "face-interrupted",
             Left::Standing(Standing::Waiting) => "face-waiting",
@@ -168,9 +181,16 @@ impl Terminal {
     }
 
     /// How things are with a run, now that all that happened has been told.
-    pub fn shows(&self, run: &Run) {
+    pub fn shows(&mut self, run: &Run) {
+        let words = self.spoken.words();
+        let sight = || Sight::of(run, &self.watch, &self.pace);
+        // Where nobody looks on and much happens at once, how far it is gets a line of its own.
+        if self.news && !self.live.is_watched() && self.tone == Tone::Plain && run.width() > 1 {
+            self.line(&progress(&sight(), words));
+        }
         self.live.hide(false);
-        self.live.show(run, self.spoken.words());
+        self.live.show(sight, words);
+        self.news = false;
     }
 
     fn ask(&mut self, gate: &OpenGate, more: &str, file: Option<PathBuf>) {
@@ -359,6 +379,12 @@ impl Terminal {
             let mut asked = self.asked.now();
             if asked.as_ref().is_some_and(|own| own.gate.id == *gate) {
                 *asked = None;
+            }
+        }
+        for happening in self.watch.enter(entry) {
+            if let Happening::Settled(finished) = happening {
+                self.pace.enter(&finished);
+                self.news = true;
             }
         }
         self.spoken.enter(entry);

@@ -1,18 +1,26 @@
-//! A report of a run: what became of each unit and on what evidence, who decided what, what it cost.
+//! A report of a run: what became of each unit and on what evidence, who decided what, what it cost, what was sent back
+//! and why, and a picture of its lanes.
 
-use std::fmt::Write as _;
+mod layout;
+mod page;
+mod timeline;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use windlass_clerks::finding;
-use windlass_core::run::Run;
+use windlass_core::run::{EffectId, Run, UnitIx};
+use windlass_core::workflow::Workflow;
 use windlass_engine::date::instant;
-use windlass_engine::entry::{Entry, Note};
+use windlass_engine::entry::{Check, Entry, Note};
 use windlass_journal::{Journal, RunId};
 use windlass_words::Words;
 
+use self::timeline::Bar;
 use crate::error::Error;
 use crate::face::{standing, status_word};
-use crate::render::{Teller, because_of};
+use crate::progress::{Cause, Chronicle, Deed, Retry, Span};
+use crate::render::Teller;
 use crate::replay::replay;
 
 /// A report.
@@ -26,6 +34,10 @@ pub struct Report {
     pub began: String,
     pub ended: String,
     pub minutes: i64,
+    /// Time by the run's own clock: while nobody was at it, it stood still.
+    pub elapsed_ms: u64,
+    /// How many units may be under way at once.
+    pub lanes: usize,
     pub cost_usd: f64,
     pub units: Vec<Unit>,
     /// What concerns no unit: the run's own stages.
@@ -34,6 +46,14 @@ pub struct Report {
     pub decisions: Vec<Line>,
     pub waiting: Vec<String>,
     pub questions: Vec<String>,
+    /// What each role and each agent cost.
+    pub roles: Vec<Cost>,
+    pub agents: Vec<Cost>,
+    /// The commits that landed, in order.
+    pub landed: Vec<Landed>,
+    /// What was done, when, and in which lane.
+    #[serde(skip)]
+    bars: Vec<Bar>,
 }
 
 /// A unit, or the run itself.
@@ -45,9 +65,14 @@ pub struct Unit {
     /// The unit that it depends on and that was not done, for a blocked one.
     pub because: Option<String>,
     pub cost_usd: f64,
+    /// The most often that somebody was set to work at one of its stages.
+    pub attempts: u32,
+    pub elapsed_ms: u64,
+    pub lane: Option<u32>,
     pub commits: Vec<String>,
     pub invocations: Vec<Invocation>,
     pub checks: Vec<CheckLine>,
+    pub retries: Vec<Again>,
     pub told: Vec<String>,
 }
 
@@ -65,6 +90,8 @@ pub struct Invocation {
     pub summary: String,
     /// What it found, a line each.
     pub findings: Vec<String>,
+    /// It was there to judge, and could not change anything.
+    pub judges: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -74,6 +101,34 @@ pub struct CheckLine {
     pub came: &'static str,
     pub tree: String,
     pub output: Option<String>,
+    #[serde(skip)]
+    pub failed: bool,
+}
+
+/// A stage that it went back to, and why.
+#[derive(Debug, Serialize)]
+pub struct Again {
+    pub stage: String,
+    pub attempt: u32,
+    pub why: String,
+}
+
+/// What somebody cost.
+#[derive(Debug, Default, Serialize)]
+pub struct Cost {
+    pub name: String,
+    pub invocations: u64,
+    pub cost_usd: f64,
+    pub busy_ms: u64,
+}
+
+/// A commit that landed.
+#[derive(Debug, Serialize)]
+pub struct Landed {
+    pub at: String,
+    pub unit: Option<String>,
+    pub commit: String,
+    pub branch: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -89,8 +144,9 @@ impl Report {
             run: id.to_string(),
             workflow: run.workflow().name.clone(),
             about: run.workflow().about.clone(),
-            cost_usd: run.purse().settled.cost_micros as f64 / 1e6,
+            cost_usd: usd(run.purse().settled.cost_micros),
             outcome: standing(run).to_owned(),
+            lanes: run.width(),
             ..Report::default()
         };
         for unit in run.units() {
@@ -99,200 +155,65 @@ impl Report {
                 title: unit.title.to_string(),
                 status: status_word(unit.status).to_owned(),
                 because: unit.because.map(|unit| unit.to_string()),
-                cost_usd: unit.purse.settled.cost_micros as f64 / 1e6,
+                cost_usd: usd(unit.purse.settled.cost_micros),
                 ..Unit::default()
             });
         }
         report.questions = run.gates().iter().map(|gate| gate.question.clone()).collect();
-        let mut telling = Telling::new(run);
+        let mut telling = Telling::new(run, &report);
         replay(journal, id, |entry, run| {
             telling.enter(entry, run, journal, &mut report);
             Ok(())
         })?;
-        report.began = telling.began.map(instant).unwrap_or_default();
-        report.ended = telling.last.map(instant).unwrap_or_default();
-        report.minutes =
-            telling.began.zip(telling.last).map_or(0, |(from, to)| (to - from) / 60_000);
+        telling.over(run, journal, &mut report);
         Ok(report)
-    }
-
-    fn unit(&mut self, id: Option<&str>) -> &mut Unit {
-        let at = id.and_then(|id| self.units.iter().position(|unit| unit.id == id));
-        match at {
-            Some(at) => &mut self.units[at],
-            None => &mut self.itself,
-        }
     }
 
     /// As Markdown.
     pub fn markdown(&self) -> String {
-        let mut text = String::new();
-        // Writing to a String cannot fail.
-        let _ = self.write(&mut text);
-        text
-    }
-
-    fn write(&self, text: &mut String) -> std::fmt::Result {
-        writeln!(text, "# {}: {}\n", plain(&self.run), plain(&self.outcome))?;
-        writeln!(text, "{}\n", plain(&self.about))?;
-        writeln!(
-            text,
-            "- Lands on: {}\n- From {} to {} ({} min)\n- Cost: {:.2} dollars\n",
-            plain(&self.branch),
-            self.began,
-            self.ended,
-            self.minutes,
-            self.cost_usd
-        )?;
-        writeln!(text, "| unit | status | commits | attempts | cost |\n|---|---|---|---|---|")?;
-        for unit in &self.units {
-            let commits: Vec<String> = unit.commits.iter().map(|it| short(it)).collect();
-            writeln!(
-                text,
-                "| {}: {} | {} | {} | {} | {:.2} |",
-                plain(&unit.id),
-                plain(&unit.title),
-                plain(&unit.stands()),
-                commits.join(" "),
-                unit.invocations.len(),
-                unit.cost_usd
-            )?;
-        }
-        for question in &self.questions {
-            writeln!(text, "\n**Waiting for an answer:** {}", plain(question))?;
-        }
-        for waiting in &self.waiting {
-            writeln!(text, "\n**Waits to be taken:** `{}`", waiting.replace('`', "'"))?;
-        }
-        for unit in &self.units {
-            let stands = plain(&unit.stands());
-            writeln!(text, "\n## {}: {} ({stands})\n", plain(&unit.id), plain(&unit.title))?;
-            unit.write(text)?;
-        }
-        if !self.itself.is_empty() {
-            writeln!(text, "\n## The run itself\n")?;
-            if !self.itself.commits.is_empty() {
-                let commits: Vec<String> = self.itself.commits.iter().map(|it| short(it)).collect();
-                writeln!(text, "Landed {}\n", commits.join(" "))?;
-            }
-            self.itself.write(text)?;
-        }
-        if !self.decisions.is_empty() {
-            writeln!(text, "\n## Decisions\n")?;
-            for line in &self.decisions {
-                writeln!(text, "- {} {}", line.at, plain(&line.text))?;
-            }
-        }
-        Ok(())
+        layout::page(self).markdown()
     }
 
     /// As a page of its own.
     pub fn html(&self) -> String {
-        use pulldown_cmark::{Event, Options, Parser, html};
-        let markdown = self.markdown();
-        // Nothing that somebody else wrote is markup here.
-        let events = Parser::new_ext(&markdown, Options::ENABLE_TABLES).map(|event| match event {
-            Event::Html(raw) | Event::InlineHtml(raw) => Event::Text(raw),
-            other => other,
-        });
-        let mut body = String::new();
-        html::push_html(&mut body, events);
-        format!(
-            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n\
-             <style>{STYLE}</style>\n<main>\n{body}</main>\n</html>\n",
-            self.run
-        )
+        layout::page(self).html()
     }
 }
 
-const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;margin:2rem;color:#222;background:#fff}\
-main{max-width:60rem;margin:auto}table{border-collapse:collapse;width:100%}\
-th,td{border-bottom:1px solid #ccc;padding:.3rem .6rem;text-align:left}code{background:#f3f3f3;padding:0 .2rem}\
-@media(prefers-color-scheme:dark){body{color:#ddd;background:#161616}code{background:#2a2a2a}th,td{border-color:#444}}";
-
-impl Unit {
-    fn stands(&self) -> String {
-        format!("{}{}", self.status, because_of(self.because.as_deref(), Words::default()))
-    }
-
-    fn is_empty(&self) -> bool {
-        self.invocations.is_empty() && self.checks.is_empty() && self.told.is_empty()
-    }
-
-    fn write(&self, text: &mut String) -> std::fmt::Result {
-        if !self.invocations.is_empty() {
-            writeln!(
-                text,
-                "| stage | role | agent | attempt | came to | files |\n|---|---|---|---|---|---|"
-            )?;
-        }
-        for it in &self.invocations {
-            let task = it.task.as_ref().map_or(String::new(), |task| format!("task {task}: "));
-            let came =
-                it.remarks.iter().fold(it.came.clone(), |came, remark| format!("{came}; {remark}"));
-            writeln!(
-                text,
-                "| {}{} | {} | {} | {} | {} | {} |",
-                plain(&task),
-                plain(&it.stage),
-                plain(&it.role),
-                plain(&it.agent),
-                it.attempt,
-                plain(&came),
-                it.files
-            )?;
-        }
-        if !self.checks.is_empty() {
-            writeln!(
-                text,
-                "\n| check | command | came to | tree | output |\n|---|---|---|---|---|"
-            )?;
-        }
-        for check in &self.checks {
-            writeln!(
-                text,
-                "| {} | {} | {} | {} | {} |",
-                plain(&check.name),
-                plain(check.command.as_deref().unwrap_or("none")),
-                check.came,
-                short(&check.tree),
-                check.output.as_deref().map(short).unwrap_or_default()
-            )?;
-        }
-        let found = self.invocations.iter().filter(|it| !it.findings.is_empty());
-        for it in found {
-            writeln!(
-                text,
-                "\n{} of {}, attempt {}, found:\n",
-                plain(&it.role),
-                plain(&it.stage),
-                it.attempt
-            )?;
-            for finding in &it.findings {
-                writeln!(text, "- {}", plain(finding))?;
-            }
-        }
-        for told in &self.told {
-            writeln!(text, "\n> {}", plain(told))?;
-        }
-        Ok(())
-    }
+fn usd(micros: u64) -> f64 {
+    micros as f64 / 1e6
 }
 
 /// What is remembered while a journal is gone through.
 struct Telling {
     teller: Teller,
+    chronicle: Chronicle,
     began: Option<i64>,
     last: Option<i64>,
+    /// Where each unit stands in the report.
+    units: BTreeMap<String, usize>,
+    /// Stages at which somebody judges.
+    judges: BTreeMap<String, bool>,
 }
 
 impl Telling {
-    fn new(run: &Run) -> Self {
+    fn new(run: &Run, report: &Report) -> Self {
+        let flow = run.workflow();
+        let places = report.units.iter().enumerate().map(|(at, unit)| (unit.id.clone(), at));
         Telling {
-            teller: Teller::new(run.workflow().clone(), Words::default()),
+            teller: Teller::new(flow.clone(), Words::default()),
+            chronicle: Chronicle::new(flow.clone()),
             began: None,
             last: None,
+            units: places.collect(),
+            judges: flow.stages.iter().map(|it| (it.name.clone(), !it.edits)).collect(),
+        }
+    }
+
+    fn unit<'r>(&self, id: Option<&str>, report: &'r mut Report) -> &'r mut Unit {
+        match id.and_then(|id| self.units.get(id)) {
+            Some(at) => &mut report.units[*at],
+            None => &mut report.itself,
         }
     }
 
@@ -303,6 +224,7 @@ impl Telling {
         };
         self.began.get_or_insert(at);
         self.last = Some(at);
+        self.chronicle.enter(entry);
         match entry {
             Entry::Event(recorded) => {
                 let told = self.teller.tell(entry, run);
@@ -311,18 +233,16 @@ impl Telling {
                     report.decisions.extend(lines);
                 }
             }
-            Entry::Note(noted) => self.note(&noted.note, journal, report),
+            Entry::Note(noted) => self.note(&noted.note, at, journal, report),
         }
     }
 
-    fn note(&mut self, note: &Note, journal: &Journal, report: &mut Report) {
+    fn note(&self, note: &Note, at: i64, journal: &Journal, report: &mut Report) {
         match note {
             Note::TakenUp { target, .. } => report.branch.clone_from(target),
             Note::Answered(it) => {
-                let said = it.said().parse().ok().and_then(|id| journal.get(id).ok());
-                let said = said.unwrap_or_default();
-                let said = String::from_utf8_lossy(&said);
-                report.unit(it.asked.unit.as_deref()).invocations.push(Invocation {
+                let said = text(journal, it.said());
+                self.unit(it.asked.unit.as_deref(), report).invocations.push(Invocation {
                     task: it.asked.task.clone(),
                     stage: it.asked.stage.clone(),
                     role: it.asked.role.clone(),
@@ -333,41 +253,149 @@ impl Telling {
                     files: it.files.len(),
                     summary: windlass_agents::gist(&said),
                     findings: finding::all(&said).iter().map(finding::text).collect(),
+                    judges: self.judges.get(&it.asked.stage).copied().unwrap_or(false),
                 });
             }
             Note::Checked { unit, name, command, came, tree, output, .. } => {
-                report.unit(unit.as_deref()).checks.push(CheckLine {
+                self.unit(unit.as_deref(), report).checks.push(CheckLine {
                     name: name.clone(),
                     command: command.clone(),
                     came: came.words(),
                     tree: tree.clone(),
                     output: output.clone(),
+                    failed: *came == Check::Fail,
                 });
             }
-            Note::Landed { unit, commit, waits, .. } => {
-                report.unit(unit.as_deref()).commits.push(commit.clone());
+            Note::Landed { unit, commit, waits, branch, .. } => {
+                self.unit(unit.as_deref(), report).commits.push(commit.clone());
+                report.landed.push(Landed {
+                    at: instant(at),
+                    unit: unit.clone(),
+                    commit: commit.clone(),
+                    branch: branch.clone(),
+                });
                 match waits {
                     Some(command) => report.waiting.push(command.clone()),
                     None => report.waiting.clear(),
                 }
             }
             Note::Told { text, .. } if !text.is_empty() => report.itself.told.push(text.clone()),
-            Note::Told { .. }
-            | Note::Asked(_)
-            | Note::Based { .. }
-            | Note::BaseChecked { .. }
-            | Note::Saved { .. }
-            | Note::Turned { .. }
-            | Note::Conflicted { .. }
-            | Note::ByHand { .. }
-            | Note::Lost { .. }
-            | Note::Left { .. }
-            | Note::Shown { .. }
-            | Note::Paper { .. }
-            | Note::Kept { .. }
-            | Note::Tidied => {}
+            _ => {}
         }
     }
+
+    /// All entries are in: what only the whole of them tells.
+    fn over(self, run: &Run, journal: &Journal, report: &mut Report) {
+        report.began = self.began.map(instant).unwrap_or_default();
+        report.ended = self.last.map(instant).unwrap_or_default();
+        report.minutes = self.began.zip(self.last).map_or(0, |(from, to)| (to - from) / 60_000);
+        let now_ms = self.chronicle.watch().now().mono_ms;
+        report.elapsed_ms = now_ms;
+        for (ix, unit) in (0..).zip(&mut report.units) {
+            let track = self.chronicle.track(UnitIx(ix), now_ms).unwrap_or_default();
+            unit.attempts = track.attempts;
+            unit.elapsed_ms = track.elapsed_ms;
+            unit.lane = track.lane.map(|lane| lane.0);
+        }
+        let flow = run.workflow();
+        for retry in &self.chronicle.retries {
+            let unit = match retry.unit {
+                Some(UnitIx(ix)) => report.units.get_mut(ix as usize),
+                None => Some(&mut report.itself),
+            };
+            let Some(unit) = unit else { continue };
+            unit.retries.push(Again {
+                stage: flow.stage(retry.to).name.clone(),
+                attempt: retry.attempt,
+                why: why(flow, retry, journal),
+            });
+        }
+        let (mut roles, mut agents) = (BTreeMap::new(), BTreeMap::new());
+        let back = self.chronicle.retries.iter().filter_map(|retry| retry.cause.effect).collect();
+        let open = self.chronicle.watch().open().collect::<Vec<_>>();
+        for span in self.chronicle.spans.iter().chain(&open) {
+            enter_cost(&mut roles, span.role.as_ref(), span);
+            enter_cost(&mut agents, span.agent.as_ref(), span);
+            report.bars.push(bar(flow, span, &report.units, &back));
+        }
+        (report.roles, report.agents) = (dearest_first(roles), dearest_first(agents));
+    }
+}
+
+fn enter_cost(costs: &mut BTreeMap<String, Cost>, name: Option<&String>, span: &Span) {
+    let Some(name) = name else { return };
+    let cost = costs.entry(name.clone()).or_default();
+    cost.name.clone_from(name);
+    cost.invocations += 1;
+    cost.cost_usd += usd(span.cost_micros);
+    cost.busy_ms += span.to_ms.saturating_sub(span.from_ms);
+}
+
+fn dearest_first(costs: BTreeMap<String, Cost>) -> Vec<Cost> {
+    let mut costs: Vec<Cost> = costs.into_values().collect();
+    costs.sort_by(|one, two| two.cost_usd.total_cmp(&one.cost_usd));
+    costs
+}
+
+/// Something that was done, as the picture has it.
+fn bar(flow: &Workflow, span: &Span, units: &[Unit], back: &BTreeSet<EffectId>) -> Bar {
+    let unit = span.unit.and_then(|UnitIx(ix)| units.get(ix as usize));
+    let mut title = unit.map_or(String::new(), |unit| format!("{}: ", unit.id));
+    title.push_str(&flow.stage(span.stage).name);
+    if let (Some(role), Some(agent)) = (&span.role, &span.agent) {
+        title.push_str(&format!(" ({role}, {agent})"));
+    }
+    if span.attempt > 1 {
+        title.push_str(&format!(", attempt {}", span.attempt));
+    }
+    title.push_str(&format!(": {}", span.came));
+    let took = span.to_ms.saturating_sub(span.from_ms);
+    title.push_str(&format!(" · {}", crate::render::time(took)));
+    if span.cost_micros > 0 {
+        title.push_str(&format!(" · {:.2} dollars", usd(span.cost_micros)));
+    }
+    if let Some(commit) = &span.commit {
+        title.push_str(&format!(" · {}", short(commit)));
+    }
+    Bar {
+        lane: span.lane.map(|lane| lane.0),
+        deed: span.deed,
+        from_ms: span.from_ms,
+        to_ms: span.to_ms,
+        title,
+        attempt: span.attempt,
+        amiss: span.mishap || back.contains(&span.effect),
+        landed: span.deed == Deed::Land && span.commit.is_some(),
+    }
+}
+
+/// Why a stage was tried again.
+fn why(flow: &Workflow, retry: &Retry, journal: &Journal) -> String {
+    let stage = flow.stage(retry.from);
+    let verdict = retry.verdict.map(|verdict| stage.verdict(verdict).name.as_str());
+    let mut why = match verdict {
+        Some(verdict) => format!("{}: {verdict}", stage.name),
+        None => stage.name.clone(),
+    };
+    let Cause { effect: _, checks, said, remarks, conflicts, fault, who } = &retry.cause;
+    if let Some(who) = who {
+        why.push_str(&format!("; {who} wanted it done over"));
+    }
+    if !checks.is_empty() {
+        why.push_str(&format!("; failed: {}", checks.join(", ")));
+    }
+    if !conflicts.is_empty() {
+        why.push_str(&format!("; both sides are in {}", conflicts.join(", ")));
+    }
+    let gist = said.as_deref().map(|said| windlass_agents::gist(&text(journal, said)));
+    let more = fault.iter().chain(remarks).chain(&gist).filter(|text| !text.is_empty());
+    more.for_each(|text| why.push_str(&format!("; {text}")));
+    why
+}
+
+fn text(journal: &Journal, digest: &str) -> String {
+    let bytes = digest.parse().ok().and_then(|id| journal.get(id).ok()).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn is_decision(event: &windlass_core::run::Event) -> bool {
@@ -388,42 +416,84 @@ fn is_decision(event: &windlass_core::run::Event) -> bool {
     }
 }
 
-/// Somebody else's text, on one line and without any markup.
-fn plain(text: &str) -> String {
-    let mut plain = String::new();
-    for letter in crate::render::clean(text).chars() {
-        if matches!(letter, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' | '&')
-        {
-            plain.push('\\');
-        }
-        plain.push(letter);
-    }
-    plain
-}
-
-fn short(digest: &str) -> String {
-    format!("`{}`", &digest[..digest.len().min(10)])
+/// A digest as people name it.
+fn short(digest: &str) -> &str {
+    digest.get(..10).unwrap_or(digest)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::progress::told_in_tests::{SIX, entries, told};
+
+    /// A picture of a journal that is always the same one.
+    #[test]
+    fn the_picture_of_a_journal() {
+        let (run, chronicle) = told(&entries(SIX));
+        let named = |unit: windlass_core::run::UnitView| Unit {
+            id: unit.id.to_string(),
+            ..Unit::default()
+        };
+        let units: Vec<Unit> = run.units().map(named).collect();
+        let back = chronicle.retries.iter().filter_map(|retry| retry.cause.effect).collect();
+        let bars: Vec<Bar> =
+            chronicle.spans.iter().map(|span| bar(run.workflow(), span, &units, &back)).collect();
+        insta::assert_snapshot!(timeline::timeline(&bars).unwrap());
+    }
+
+    /// Ten thousand units, each with a few of everything.
+    fn huge() -> Report {
+        let mut report = Report { run: "r-1".into(), outcome: "done".into(), ..Report::default() };
+        for at in 0..10_000_u32 {
+            let invocation = Invocation {
+                task: None,
+                stage: "do".into(),
+                role: "worker".into(),
+                agent: "acted".into(),
+                attempt: 1,
+                came: "done".into(),
+                remarks: Vec::new(),
+                files: 1,
+                summary: "x".repeat(200),
+                findings: Vec::new(),
+                judges: true,
+            };
+            let failed = at % 100 == 0;
+            report.units.push(Unit {
+                id: format!("F-{at}"),
+                title: "A title of a usual length, more or less".into(),
+                status: if failed { "failed" } else { "done" }.into(),
+                invocations: vec![invocation],
+                commits: vec!["0123456789abcdef".into()],
+                ..Unit::default()
+            });
+            report.decisions.push(Line { at: "then".into(), text: format!("F-{at}: NEXT") });
+            let at_ms = u64::from(at) * 10;
+            report.bars.push(Bar {
+                lane: Some(at % 8),
+                deed: Deed::Work,
+                from_ms: at_ms,
+                to_ms: at_ms + 70,
+                title: format!("F-{at}"),
+                attempt: 1,
+                amiss: false,
+                landed: true,
+            });
+        }
+        report
+    }
 
     #[test]
-    fn what_somebody_else_wrote_is_no_markup() {
-        let mut report = Report { run: "r".into(), outcome: "done".into(), ..Report::default() };
-        report.units.push(Unit {
-            id: "1".into(),
-            title: "<script>alert(1)</script> | **x** [y](z)\n# h".into(),
-            ..Unit::default()
-        });
+    fn ten_thousand_units_make_a_report_that_can_be_opened() {
+        let report = huge();
+        let began = std::time::Instant::now();
         let html = report.html();
-        assert!(!html.contains("<script>alert") && !html.contains("<strong>x"), "{html}");
-        assert!(
-            html.contains("&lt;script&gt;alert(1)&lt;/script&gt; | **x** [y](z) # h"),
-            "{html}"
-        );
-        // The table has its columns, whatever a title holds.
-        assert!(html.contains("<td>0.00</td>"), "{html}");
+        assert!(html.len() < 5_000_000, "{}", html.len());
+        assert!(html.contains("F-9999"), "every unit is in the table");
+        assert_eq!(html.matches("<details>").count(), 100, "those that failed are told of");
+        assert!(html.contains("9900 more are left out here"));
+        assert!(html.contains("And 9000 more"), "so many decisions");
+        assert!(began.elapsed().as_secs() < 20, "nothing is quadratic: {:?}", began.elapsed());
+        assert!(report.markdown().len() < 5_000_000);
     }
 }

@@ -29,6 +29,7 @@ use crate::known::Known;
 use crate::learned;
 use crate::meta::Meta;
 use crate::prepared::{Onto, Prepared};
+use crate::progress::Chronicle;
 use crate::replay::told;
 use crate::request::{Request, Response};
 use crate::spoken::spoken;
@@ -173,7 +174,8 @@ fn drive(
     let interactive = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let spoken = spoken(&held.journal, id, engine.run())?;
     let answers = interactive.then_some(sender);
-    let mut face = Terminal::new(engine.run(), &target, tone, answers, spoken);
+    let so_far = Chronicle::of(&held.journal, id, engine.run().workflow())?;
+    let mut face = Terminal::new(engine.run(), &target, tone, answers, (spoken, so_far));
     face.begins(engine.run());
     for slip in slips {
         face.says(&slip);

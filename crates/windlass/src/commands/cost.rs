@@ -5,12 +5,16 @@ use std::path::Path;
 use clap::Args;
 use serde_json::json;
 use windlass_core::run::Phase;
+use windlass_journal::Journal;
 
-use crate::bill::{Bill, By, Forecast, Row};
+use crate::bill::{Bill, By, Row};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::forecast::{History, Outlook, Pace, forecast};
 use crate::known::{self, Known};
-use crate::render::{Output, clean};
+use crate::progress::Chronicle;
+use crate::render::{Output, clean, time};
+use crate::spoken::words_about;
 use crate::workplace::Workplace;
 
 #[derive(Debug, Args)]
@@ -20,6 +24,7 @@ Examples:
   windlass cost autopilot-1 --by model
   windlass cost --all --by run
   windlass cost --all --csv > costs.csv
+  windlass cost mission-1 --units 12
 ")]
 pub struct CostArgs {
     /// The run; without one, the newest
@@ -41,6 +46,10 @@ pub struct CostArgs {
     /// Print every figure as a table of commas
     #[arg(long, conflicts_with = "by")]
     csv: bool,
+
+    /// Say what another run of its workflow with so many units will probably take
+    #[arg(long, value_name = "N", conflicts_with_all = ["all", "by", "csv"])]
+    units: Option<u64>,
 }
 
 pub fn run(args: &CostArgs, out: &mut Output) -> Result<Exit, Error> {
@@ -50,13 +59,21 @@ pub fn run(args: &CostArgs, out: &mut Output) -> Result<Exit, Error> {
         true => known::all(&journal)?.readable,
         false => vec![known::named_or_newest(&journal, args.run.as_deref())?],
     };
+    if let (Some(units), Some(known)) = (args.units, runs.first()) {
+        return another(args, units, &journal, known, out);
+    }
     let mut bill = Bill::default();
     for known in &runs {
         bill.add(&journal, &known.id)?;
     }
     let open = runs.iter().filter(|known| known.run.phase() != Phase::Ended);
-    let forecasts: Vec<(&str, Forecast)> =
-        open.map(|known| (known.id.as_str(), Forecast::of(&known.run))).collect();
+    let mut forecasts: Vec<(&str, Outlook)> = Vec::new();
+    for known in open {
+        let chronicle = Chronicle::of(&journal, &known.id, known.run.workflow())?;
+        let watch = chronicle.watch();
+        let outlook = Pace::of(&chronicle).outlook(&known.run, watch, watch.now().mono_ms);
+        forecasts.push((known.id.as_str(), outlook));
+    }
     if args.json {
         let total = bill.total();
         let by = By::ALL.map(|by| {
@@ -78,6 +95,26 @@ pub fn run(args: &CostArgs, out: &mut Output) -> Result<Exit, Error> {
         for (run, forecast) in forecasts {
             out.line(&in_words(run, &forecast))?;
         }
+    }
+    Ok(Exit::Done)
+}
+
+/// What another run of the same workflow will probably take.
+fn another(
+    args: &CostArgs,
+    units: u64,
+    journal: &Journal,
+    known: &Known,
+    out: &mut Output,
+) -> Result<Exit, Error> {
+    let run = &known.run;
+    let history = History::of(journal, &run.workflow().name)?;
+    let forecast = forecast(&history, units, run.width() as u64, run.caps());
+    if args.json {
+        out.json(&forecast)?;
+    } else {
+        let words = words_about(Some(journal), Some(known))?;
+        out.line(&forecast.in_words(&run.workflow().called, words))?;
     }
     Ok(Exit::Done)
 }
@@ -161,21 +198,22 @@ fn summed_up(row: &Row) -> String {
     text
 }
 
-fn in_words(run: &str, forecast: &Forecast) -> String {
-    let cap = match forecast.cap_micros {
+fn in_words(run: &str, outlook: &Outlook) -> String {
+    let cap = match outlook.cap_micros {
         Some(cap) => format!("; it may cost {} at most", dollars(cap)),
         None => String::new(),
     };
-    match forecast.expected_micros {
-        Some(expected) => format!(
-            "forecast for {run}: about {} dollars in the end: {} left at {} each{cap}",
+    match (outlook.expected_micros, outlook.left_ms) {
+        (Some(expected), Some(left)) => format!(
+            "forecast for {run}: about {} dollars in the end and {} left: {} left at {} each{cap}",
             dollars(expected),
-            forecast.open_units,
-            dollars(forecast.mean_micros),
+            time(left),
+            outlook.open_units,
+            dollars(outlook.median_micros),
         ),
-        None => format!(
-            "forecast for {run}: nobody knows before the first of {} is done{cap}",
-            forecast.open_units
+        _ => format!(
+            "forecast for {run}: nobody knows before two are done; {} left{cap}",
+            outlook.open_units
         ),
     }
 }

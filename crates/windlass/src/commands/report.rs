@@ -15,7 +15,7 @@ use crate::workplace::Workplace;
 #[command(after_help = "\
 Examples:
   windlass report
-  windlass report autopilot-1 --html --output report.html
+  windlass report autopilot-1 --html report.html
   windlass report --json
 ")]
 pub struct ReportArgs {
@@ -23,9 +23,9 @@ pub struct ReportArgs {
     #[arg(value_name = "RUN")]
     run: Option<String>,
 
-    /// As an HTML page instead of Markdown
-    #[arg(long, conflicts_with = "json")]
-    html: bool,
+    /// As an HTML page instead of Markdown, in this file if one is named
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with = "json")]
+    html: Option<Option<PathBuf>>,
 
     /// Print JSON
     #[arg(long)]
@@ -43,12 +43,12 @@ pub fn run(args: &ReportArgs, out: &mut Output) -> Result<Exit, Error> {
     let report = Report::of(&journal, &known.id, &known.run)?;
     let text = if args.json {
         serde_json::to_string_pretty(&report).map_err(|_| Error::defect())? + "\n"
-    } else if args.html {
+    } else if args.html.is_some() {
         report.html()
     } else {
         report.markdown()
     };
-    match &args.output {
+    match args.output.as_ref().or(args.html.iter().flatten().next()) {
         Some(path) => {
             std::fs::write(path, text).map_err(writing(path.clone()))?;
             out.line(&format!("wrote {}", path.display()))?;

@@ -1,20 +1,24 @@
 //! `windlass status`: how the runs of this repository stand.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::Args;
 use serde_json::{Value, json};
-use windlass_core::run::{Phase, Standing, UnitStatus};
+use windlass_core::run::{OpenGate, Phase, Run, Standing, UnitIx, UnitView};
+use windlass_engine::clock::wall_ms;
 use windlass_engine::date;
-use windlass_journal::Lock;
+use windlass_journal::{Journal, Lock};
 use windlass_repo::Oid;
 use windlass_words::Words;
 
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::{standing, status_word};
+use crate::forecast::{Outlook, Pace};
 use crate::known::{self, Known, Runs};
-use crate::render::{Output, because_of, clean, dollars, stands};
+use crate::progress::{Chronicle, waiting};
+use crate::render::{Output, because_of, clean, dollars, stands, time};
 use crate::spoken::words_about;
 use crate::workplace::Workplace;
 
@@ -70,7 +74,12 @@ pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
     }
     if args.json {
         let holder = holder.map(|holder| json!({ "pid": holder.pid, "what": holder.what }));
-        let runs: Vec<Value> = runs.iter().map(run_json).collect();
+        let journal = journal.as_ref();
+        let running = holder.is_some();
+        let course = |known: &Known| Course::of(journal, known, running);
+        let runs: Result<Vec<Value>, Error> =
+            runs.iter().map(|known| Ok(run_json(known, &course(known)?))).collect();
+        let runs = runs?;
         let unreadable: Vec<Value> = unreadable
             .iter()
             .map(|(id, error)| json!({ "run": id.as_str(), "error": error.to_string() }))
@@ -96,12 +105,43 @@ pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
     }
     for known in &runs {
         let words = words_about(journal.as_ref(), Some(known))?;
-        tell(known, running, words, out)?;
+        let course = Course::of(journal.as_ref(), known, running)?;
+        tell(known, &course, running, words, out)?;
     }
     Ok(Exit::Done)
 }
 
-fn tell(known: &Known, running: bool, words: Words, out: &mut Output) -> Result<(), Error> {
+/// How a run has come along, as its journal tells it.
+struct Course {
+    chronicle: Chronicle,
+    outlook: Outlook,
+    now_ms: u64,
+}
+
+impl Course {
+    fn of(journal: Option<&Journal>, known: &Known, running: bool) -> Result<Self, Error> {
+        let flow = known.run.workflow();
+        let chronicle = match journal {
+            Some(journal) => Chronicle::of(journal, &known.id, flow)?,
+            None => Chronicle::new(flow.clone()),
+        };
+        let last = chronicle.watch().now();
+        // While somebody is at it, time has passed since the last entry.
+        let running = running && known.run.phase() != Phase::Ended;
+        let since = if running { wall_ms().saturating_sub(last.wall_ms) } else { 0 };
+        let now_ms = last.mono_ms + u64::try_from(since).unwrap_or(0);
+        let outlook = Pace::of(&chronicle).outlook(&known.run, chronicle.watch(), now_ms);
+        Ok(Course { chronicle, outlook, now_ms })
+    }
+}
+
+fn tell(
+    known: &Known,
+    course: &Course,
+    running: bool,
+    words: Words,
+    out: &mut Output,
+) -> Result<(), Error> {
     let run = &known.run;
     let tally = run.tally();
     let stands = stands(run, words);
@@ -129,11 +169,25 @@ fn tell(known: &Known, running: bool, words: Words, out: &mut Output) -> Result<
         ("spent", &dollars(run.purse().settled.cost_micros, words)),
     ];
     out.line(&format!("  {}", words.say("status-tally", &numbers)))?;
-    let open: Vec<_> = run.units().filter(|unit| unit.status == UnitStatus::Started).collect();
-    for unit in open.iter().take(UNITS_SHOWN) {
+    if let (Some(cost), Some(left)) = (course.outlook.expected_micros, course.outlook.left_ms)
+        && course.outlook.open_units > 0
+    {
+        let about = [("forecast", &*dollars(cost, words)), ("time", &time(left))];
+        out.line(&format!("  {}", words.say("live-forecast", &about)))?;
+    }
+    let under_way = course.chronicle.watch().units().take(UNITS_SHOWN);
+    for (ix, begun) in under_way {
+        let Some(unit) = run.unit_at(ix) else { continue };
         let stage = unit.stage.map_or("", |stage| &run.workflow().stage(stage).name);
         let at = [("unit", &*clean(&unit.id)), ("stage", stage), ("title", &clean(&unit.title))];
-        out.line(&format!("  {}", words.say("status-at", &at)))?;
+        let mut line = words.say("status-at", &at);
+        if begun.attempts > 1 {
+            let attempt = [("attempt", &*begun.attempts.to_string())];
+            line.push_str(&format!(" · {}", words.say("tell-attempt", &attempt)));
+        }
+        let elapsed = time(course.now_ms.saturating_sub(begun.since_ms));
+        let cost = dollars(begun.cost_micros, words);
+        out.line(&format!("  {line} · {elapsed} · {cost}"))?;
     }
     let blocked = run.units().filter(|unit| unit.because.is_some());
     for unit in blocked.take(UNITS_SHOWN) {
@@ -156,23 +210,9 @@ fn tell(known: &Known, running: bool, words: Words, out: &mut Output) -> Result<
     Ok(())
 }
 
-fn run_json(known: &Known) -> Value {
+fn run_json(known: &Known, course: &Course) -> Value {
     let run = &known.run;
     let tally = run.tally();
-    let units: Vec<Value> = run
-        .units()
-        .map(|unit| {
-            json!({
-                "id": unit.id,
-                "title": unit.title,
-                "status": status_word(unit.status),
-                "because": unit.because,
-                "stage": unit.stage.map(|stage| &run.workflow().stage(stage).name),
-                "lane": unit.lane,
-                "landed": unit.landed,
-            })
-        })
-        .collect();
     let landings = known.books.landings().iter();
     let landings = landings.map(
         |landing| json!({ "unit": landing.unit, "commit": landing.commit, "waits": landing.waits }),
@@ -190,9 +230,66 @@ fn run_json(known: &Known) -> Value {
         "skipped": tally.skipped,
         "blocked": tally.blocked,
         "total": tally.total,
+        "under_way": course.chronicle.watch().units().count(),
+        "waiting": waiting(run).len(),
+        "lanes": run.width(),
+        "elapsed_ms": course.now_ms,
         "cost_usd": run.purse().settled.cost_micros as f64 / 1e6,
+        "forecast": forecast_json(&course.outlook),
         "gates": run.gates().len(),
-        "units": units,
+        "questions": questions_json(run),
+        "units": units_json(known, course),
         "landings": landings.collect::<Vec<_>>(),
     })
+}
+
+/// What is still to come; null where nobody knows.
+fn forecast_json(outlook: &Outlook) -> Value {
+    json!({
+        "cost_usd": outlook.expected_micros.map(|micros| micros as f64 / 1e6),
+        "cap_usd": outlook.cap_micros.map(|micros| micros as f64 / 1e6),
+        "left_ms": outlook.left_ms,
+        "from_units": outlook.done_units,
+    })
+}
+
+fn questions_json(run: &Run) -> Vec<Value> {
+    let one = |gate: OpenGate| {
+        json!({
+            "gate": gate.id.0,
+            "unit": gate.unit,
+            "stage": run.workflow().stage(gate.stage).name,
+            "question": gate.question,
+        })
+    };
+    run.gates().into_iter().map(one).collect()
+}
+
+fn units_json(known: &Known, course: &Course) -> Vec<Value> {
+    let run = &known.run;
+    let mut commits: BTreeMap<&str, &str> = BTreeMap::new();
+    for landing in known.books.landings() {
+        if let Some(unit) = &landing.unit {
+            commits.insert(unit, &landing.commit);
+        }
+    }
+    let one = |(ix, unit): (u32, UnitView)| {
+        let track = course.chronicle.track(UnitIx(ix), course.now_ms).unwrap_or_default();
+        json!({
+            "id": unit.id,
+            "title": unit.title,
+            "status": status_word(unit.status),
+            "because": unit.because,
+            "stage": unit.stage.map(|stage| &run.workflow().stage(stage).name),
+            "attempts": track.attempts,
+            "elapsed_ms": track.elapsed_ms,
+            "busy_ms": track.busy_ms,
+            "cost_usd": track.cost_micros as f64 / 1e6,
+            "lane": unit.lane.or(track.lane),
+            "landed": unit.landed,
+            "commit": commits.get(&*unit.id),
+            "conflicts": known.books.conflicts(Some(&unit.id)),
+        })
+    };
+    (0..).zip(run.units()).map(one).collect()
 }

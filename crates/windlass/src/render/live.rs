@@ -1,21 +1,19 @@
-//! What is under way, at the bottom of a terminal: a line for each lane with its time, and one for the run with its cost
-//! and what it will probably come to. Nothing of it where standard error is no terminal.
+//! What is under way, at the bottom of a terminal: a line for each lane with its time, one for what lands, and the totals
+//! with the cost and what it will probably come to. Nothing of it where standard error is no terminal.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
-use windlass_core::run::{Run, UnitStatus};
+use unicode_width::UnicodeWidthStr as _;
 use windlass_words::Words;
 
-use super::{clean, dollars, width};
+use super::lanes::{Room, lines};
+use crate::progress::Sight;
 
 /// The time that is shown moves on so often.
 const TICK: Duration = Duration::from_secs(1);
-/// So many lanes have a line of their own.
-const LANES_SHOWN: usize = 6;
 
 /// The bottom of a terminal.
 pub struct Live {
@@ -28,19 +26,12 @@ pub struct Live {
 struct Board {
     /// Nobody looks on, or a question is being answered.
     hidden: bool,
-    lanes: Vec<Lane>,
-    more: usize,
-    summary: String,
+    /// What is to be seen, and since when it is so.
+    seen: Option<(Sight, Instant)>,
     words: Words,
     began: Option<Instant>,
-    /// How many lines are drawn.
-    drawn: usize,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Lane {
-    what: String,
-    since: Instant,
+    /// The lines that are drawn.
+    drawn: Vec<String>,
 }
 
 impl Live {
@@ -54,7 +45,7 @@ impl Live {
             let board = board.clone();
             std::thread::spawn(move || {
                 while over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                    lock(&board).draw();
+                    lock(&board).draw("");
                 }
             });
             ticking
@@ -66,50 +57,43 @@ impl Live {
         lock(&self.board)
     }
 
+    /// Whether somebody looks on.
+    pub fn is_watched(&self) -> bool {
+        self.ticking.is_some()
+    }
+
     /// A line above it.
     pub fn line(&self, text: &str) {
-        let mut board = self.board();
-        board.clear();
-        // Nobody is left to be told that standard error cannot be written to.
-        let _ = writeln!(anstream::stderr(), "{text}");
-        board.draw();
+        self.board().draw(&format!("{text}\n"));
     }
 
     /// How things are with a run.
-    pub fn show(&self, run: &Run, words: Words) {
+    pub fn show(&self, sight: impl FnOnce() -> Sight, words: Words) {
         let mut board = self.board();
         if board.hidden {
             return;
         }
-        let mut lanes = Vec::new();
-        for unit in run.units().filter(|unit| unit.status == UnitStatus::Started) {
-            let stage = unit.stage.map_or("", |stage| run.workflow().stage(stage).shown());
-            let what = clean(&format!("{} · {} · {stage}", unit.id, unit.title));
-            let known = board.lanes.iter().find(|lane| lane.what == what);
-            let since = known.map_or_else(Instant::now, |lane| lane.since);
-            lanes.push(Lane { what, since });
-        }
-        board.more = lanes.len().saturating_sub(LANES_SHOWN);
-        lanes.truncate(LANES_SHOWN);
-        board.lanes = lanes;
+        board.seen = Some((sight(), Instant::now()));
         board.words = words;
-        board.summary = summary(run, words);
-        board.draw();
+        board.draw("");
     }
 
     /// Makes room for a question, or comes back after one.
     pub fn hide(&self, hidden: bool) {
         let mut board = self.board();
-        board.clear();
-        board.hidden = hidden || !std::io::stderr().is_terminal();
+        if hidden {
+            board.hidden = true;
+            board.draw("");
+        }
+        board.hidden = hidden || self.ticking.is_none();
     }
 
     /// Takes it away for good.
     pub fn end(&mut self) {
         self.ticking = None;
         let mut board = self.board();
-        board.clear();
         board.hidden = true;
+        board.draw("");
     }
 }
 
@@ -117,138 +101,82 @@ fn lock(board: &Mutex<Board>) -> MutexGuard<'_, Board> {
     board.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Units, cost, and what it will probably come to.
-fn summary(run: &Run, words: Words) -> String {
-    let tally = run.tally();
-    let micros = run.purse().settled.cost_micros;
-    let spent = micros as f64 / 1e6;
-    let over = tally.done + tally.failed + tally.skipped + tally.blocked;
-    let units = [
-        ("over", &*over.to_string()),
-        ("total", &tally.total.to_string()),
-        ("called", &run.workflow().called),
-    ];
-    let mut parts = vec![words.say("live-units", &units)];
-    parts.push(match run.caps().run.cost_micros {
-        Some(cap) => {
-            let cap = format!("{:.2}", cap as f64 / 1e6);
-            words.say("live-spent-of", &[("spent", &dollars(micros, words)), ("cap", &cap)])
-        }
-        None => dollars(micros, words),
-    });
-    if tally.done > 0 && over < tally.total {
-        let forecast = spent / f64::from(tally.done) * f64::from(tally.total - tally.skipped);
-        parts.push(words.say("live-forecast", &[("forecast", &format!("{forecast:.2}"))]));
-    }
-    parts.join(" · ")
-}
-
 impl Board {
-    fn clear(&mut self) {
-        if self.drawn > 0 {
-            // Up to where it begins, and everything below is gone.
-            let _ = write!(std::io::stderr(), "\r\x1b[{}A\x1b[J", self.drawn);
-            self.drawn = 0;
-        }
-    }
-
-    fn draw(&mut self) {
-        self.clear();
-        if self.hidden || self.summary.is_empty() {
-            return;
-        }
-        let lines = self.lines(width());
-        let mut text = String::new();
-        for line in &lines {
-            text.push_str(line);
-            text.push('\n');
-        }
-        let _ = std::io::stderr().write_all(text.as_bytes());
-        self.drawn = lines.len();
-    }
-
-    /// What is drawn, each line as wide as the terminal at most.
-    fn lines(&self, width: usize) -> Vec<String> {
-        let cut = |text: String| -> String {
-            if text.width() <= width {
-                return text;
+    /// Draws it anew, below what is told.
+    fn draw(&mut self, told: &str) {
+        let room = room();
+        let next = match &self.seen {
+            Some((sight, since)) if !self.hidden => {
+                let ms = |since: &Instant| since.elapsed().as_millis().try_into().unwrap_or(0);
+                let times = (ms(since), self.began.as_ref().map_or(0, ms));
+                lines(sight, room, times, self.words)
             }
-            // Hangul and the like take two columns each.
-            let mut left = width.saturating_sub(1);
-            let fits = |c: &char| {
-                let wide = c.width().unwrap_or(0);
-                let fits = wide <= left;
-                left = if fits { left - wide } else { 0 };
-                fits
-            };
-            text.chars().take_while(fits).chain(['…']).collect()
+            _ => Vec::new(),
         };
-        let mut lines: Vec<String> = self
-            .lanes
-            .iter()
-            .map(|lane| cut(format!("  {} {}", elapsed(lane.since.elapsed()), lane.what)))
-            .collect();
-        if self.more > 0 {
-            let more = [("count", &*self.more.to_string())];
-            lines.push(cut(format!("  {}", self.words.say("live-more", &more))));
-        }
-        let since = self.began.map(|began| elapsed(began.elapsed())).unwrap_or_default();
-        lines.push(cut(format!("{since} {}", self.summary)));
-        lines
+        let text = turned(&self.drawn, told, &next, room.columns);
+        // Nobody is left to be told that standard error cannot be written to.
+        let _ = std::io::stderr().write_all(text.as_bytes());
+        self.drawn = next;
     }
 }
 
-fn elapsed(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, seconds) => format!("{seconds:>5}s"),
-        (0, minutes, seconds) => format!("{minutes:>2}m{seconds:02}s"),
-        (hours, minutes, _) => format!("{hours:>2}h{minutes:02}m"),
+/// What turns the lines that are drawn into what is told and the next ones, in one go: nothing is blank in between, and
+/// what stays as it is is not written again.
+fn turned(drawn: &[String], told: &str, next: &[String], columns: usize) -> String {
+    if told.is_empty() && drawn == next {
+        return String::new();
     }
+    // A terminal that has become narrower since has broken them.
+    let rows: usize = drawn.iter().map(|line| line.width().div_ceil(columns.max(1)).max(1)).sum();
+    let mut text = String::new();
+    if rows > 0 {
+        text.push_str(&format!("\r\x1b[{rows}A"));
+    }
+    let clear = if rows > 0 { "\x1b[K" } else { "" };
+    for line in told.lines().chain(next.iter().map(String::as_str)) {
+        text.push_str(&format!("{line}{clear}\n"));
+    }
+    if rows > 0 {
+        text.push_str("\x1b[J");
+    }
+    text
+}
+
+/// How much room the terminal has; what a person's shell says of its columns counts.
+fn room() -> Room {
+    let seen = terminal_size::terminal_size_of(std::io::stderr());
+    let (columns, rows) = seen.map_or((80, 24), |(width, height)| (width.0, height.0));
+    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let columns = said.filter(|columns| *columns > 0).unwrap_or(columns);
+    Room { columns: usize::from(columns).max(10), rows: usize::from(rows) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn lines_are_as_wide_as_the_terminal_at_most() {
-        let lane = |what: &str| Lane { what: what.to_owned(), since: Instant::now() };
-        let board = Board {
-            lanes: vec![
-                lane("1 · A very long title that does not fit · EXECUTE"),
-                lane("2 · B · PLAN"),
-            ],
-            more: 3,
-            summary: "1 of 5 phases · 0.20 dollars of 20.00".to_owned(),
-            ..Board::default()
-        };
-        let lines = board.lines(30);
-        assert_eq!(lines.len(), 4);
-        assert!(lines.iter().all(|line| line.chars().count() <= 30), "{lines:?}");
-        assert!(lines[0].ends_with('…') && lines[2] == "  and 3 more", "{lines:?}");
-        assert_eq!(lines[1], "      0s 2 · B · PLAN");
+    fn owned(lines: &[&str]) -> Vec<String> {
+        lines.iter().map(|line| (*line).to_owned()).collect()
     }
 
     #[test]
-    fn what_takes_two_columns_is_counted_twice() {
-        let what = "1 · 로그인 버그를 고치고 테스트를 추가한다 · EXECUTE".to_owned();
-        let board = Board {
-            lanes: vec![Lane { what, since: Instant::now() }],
-            more: 2,
-            summary: "task 0/1 · 0.20달러".to_owned(),
-            words: Words::in_lang(windlass_words::Lang::KOREAN),
-            ..Board::default()
-        };
-        let lines = board.lines(30);
-        assert!(lines.iter().all(|line| line.width() <= 30), "{lines:?}");
-        assert!(lines[0].ends_with('…') && lines[0].width() >= 29, "{lines:?}");
-        assert_eq!(lines[1], "  외 2개");
+    fn what_stays_as_it_is_is_not_written_again() {
+        let drawn = owned(&["a", "b"]);
+        assert_eq!(turned(&drawn, "", &drawn, 80), "");
+        assert_eq!(turned(&[], "", &[], 80), "");
     }
 
     #[test]
-    fn time_is_short_whatever_it_is() {
-        let told = |seconds| elapsed(Duration::from_secs(seconds));
-        assert_eq!([told(5), told(65), told(3_700)], ["    5s", " 1m05s", " 1h01m"]);
+    fn the_old_lines_are_written_over_and_not_blanked_first() {
+        let next = owned(&["a", "c", "d"]);
+        let text = turned(&owned(&["a", "b"]), "told\n", &next, 80);
+        assert_eq!(text, "\r\x1b[2Atold\x1b[K\na\x1b[K\nc\x1b[K\nd\x1b[K\n\x1b[J");
+        assert_eq!(turned(&[], "told\n", &[], 80), "told\n", "no terminal is given orders");
+    }
+
+    #[test]
+    fn lines_that_a_narrower_terminal_has_broken_are_all_taken_back() {
+        let text = turned(&owned(&["0123456789", "로그인"]), "", &[], 5);
+        assert!(text.starts_with("\r\x1b[4A"), "{text:?}");
     }
 }

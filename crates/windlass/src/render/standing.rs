@@ -57,6 +57,17 @@ pub fn dollars(micros: u64, words: Words) -> String {
     words.say("status-dollars", &[("amount", &format!("{:.2}", micros as f64 / 1e6))])
 }
 
+/// So much time, in two words at most.
+pub fn time(ms: u64) -> String {
+    let seconds = ms / 1_000;
+    match (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60) {
+        (0, 0, 0, seconds) => format!("{seconds}s"),
+        (0, 0, minutes, seconds) => format!("{minutes}m{seconds:02}s"),
+        (0, hours, minutes, _) => format!("{hours}h{minutes:02}m"),
+        (days, hours, _, _) => format!("{days}d{hours:02}h"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,5 +96,10 @@ mod tests {
         }
         assert_eq!(because_of(Some("b"), words), " because of b");
         assert_eq!(dollars(1_234_567, words), "1.23 dollars");
+    }
+    #[test]
+    fn time_is_short_whatever_it_is() {
+        let told = [5, 65, 3_700, 93_600].map(|seconds| time(seconds * 1_000));
+        assert_eq!(told, ["5s", "1m05s", "1h01m", "1d02h"]);
     }
 }

@@ -21,8 +21,12 @@ pub fn clean(text: &str) -> String {
     let mut cleaned = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
-            '\n' | '\r' | '\t' => cleaned.push(' '),
-            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => cleaned.push(' '),
+            '\u{61c}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' => {
                 cleaned.push('\u{fffd}');
             }
             letter if letter.is_control() => cleaned.extend(letter.escape_default()),
@@ -249,6 +253,7 @@ mod tests {
     #[test]
     fn control_characters_are_shown_and_not_obeyed() {
         assert_eq!(clean("a\u{1b}[31mb\nc\u{202e}d"), "a\\u{1b}[31mb c\u{fffd}d");
+        assert_eq!(clean("a\u{2028}b\u{61c}c"), "a b\u{fffd}c");
     }
 
     #[test]

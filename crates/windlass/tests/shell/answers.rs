@@ -137,6 +137,19 @@ impl Sitting {
         self.master.write_all(line.as_bytes()).unwrap();
     }
 
+    /// All that is seen until it has ended.
+    pub fn rest(mut self) -> String {
+        let mut bytes = [0; 1024];
+        // A terminal whose other side is gone cannot be read from any more.
+        while let Ok(count) = self.master.read(&mut bytes)
+            && count > 0
+        {
+            self.bytes.extend(&bytes[..count]);
+        }
+        assert_eq!(self.run.wait().unwrap().code(), Some(0));
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
     pub fn code(mut self) -> Option<i32> {
         // A terminal whose other side is gone cannot be read from any more.
         let mut master = self.master;

@@ -19,6 +19,7 @@ mod memory;
 mod panels;
 mod patches;
 mod pilot;
+mod progress;
 mod runs;
 mod scratch;
 mod surprises;
