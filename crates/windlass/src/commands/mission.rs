@@ -20,11 +20,13 @@ use super::workflow::{CatalogueArgs, Target};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::Tone;
+use crate::forecast::{History, forecast};
 use crate::known::{self, Known};
 use crate::meta::Meta;
 use crate::relay::Silent;
 use crate::render::Output;
 use crate::request::who;
+use crate::spoken::spoken;
 use crate::under_way::{self, Lands, Order};
 use crate::workplace::{Held, Workplace};
 
@@ -177,12 +179,12 @@ pub fn run(args: &MissionArgs, out: &mut Output) -> Result<Exit, Error> {
     };
     let held = place.take("windlass mission")?;
     match open(&held)?.as_slice() {
-        [] => begin(&held, spec, args, tone),
+        [] => begin(&held, spec, args, tone, out),
         [(id, planned_only)] if *planned_only && !args.flags.plan_only => {
             // All that it was to do is done, and what it has made is in its files: whoever goes on may want it otherwise.
             let id = id.clone();
             cancel(&held, &id)?;
-            begin(&held, spec, args, tone)
+            begin(&held, spec, args, tone, out)
         }
         [(id, _)] => {
             if args.flags.any() || args.spec.is_some() {
@@ -226,7 +228,13 @@ fn cancel(held: &Held, id: &str) -> Result<(), Error> {
 }
 
 /// Begins a mission, if there is something to begin with.
-fn begin(held: &Held, spec: String, args: &MissionArgs, tone: Tone) -> Result<Exit, Error> {
+fn begin(
+    held: &Held,
+    spec: String,
+    args: &MissionArgs,
+    tone: Tone,
+    out: &mut Output,
+) -> Result<Exit, Error> {
     let files = Files::of(held.repository.top());
     let has_queue = files.short(features::PATH, features::BYTES_MAX).map_err(unusable)?;
     let has_spec = files.text(&spec).map_err(unusable)?;
@@ -254,7 +262,24 @@ fn begin(held: &Held, spec: String, args: &MissionArgs, tone: Tone) -> Result<Ex
         lands: Lands::on(branch),
         entry: None,
     };
-    under_way::begin(held, order, tone)
+    let exit = under_way::begin(held, order, tone)?;
+    if args.flags.plan_only && exit == Exit::Done && !args.json {
+        foretold(held, &files, out)?;
+    }
+    Ok(exit)
+}
+
+/// What the plan that was just made will probably take.
+fn foretold(held: &Held, files: &Files, out: &mut Output) -> Result<(), Error> {
+    let Some(text) = files.short(features::PATH, features::BYTES_MAX).map_err(unusable)? else {
+        return Ok(());
+    };
+    let features = Queue::read(&text).map_err(unusable)?.items().len() as u64;
+    let Some(known) = known::all(&held.journal)?.readable.pop() else { return Ok(()) };
+    let (run, history) = (&known.run, History::of(&held.journal, NAME)?);
+    let words = spoken(&held.journal, &known.id, run)?.words();
+    let forecast = forecast(&history, features, run.width() as u64, run.caps());
+    out.line(&forecast.in_words(&run.workflow().called, words))
 }
 
 fn unusable(error: SourceError) -> Error {
