@@ -30,6 +30,7 @@ fn long_help_documents_the_exit_codes() {
       report       Report what became of a run, on what evidence, and what it cost
       cost         Say what runs have cost, and what for
       learnings    List what the project has learned, or prune it
+      memory       Show what missions noted and roles have learned, or take it back
       project      Write the files that a run's journal makes anew
       doctor       Say what is missing here, and how to get it
       demo         Watch autopilot build a small program: no key, no agent, nothing to install
