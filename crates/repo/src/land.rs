@@ -119,18 +119,28 @@ impl Store {
         self.repository.writable()?;
         self.settle_unfinished()?;
         let heads = self.sync()?;
-        let tip = heads.tip(&request.branch);
         if self.tree_of(&request.base)? == request.tree {
             return Ok(Landing::Nothing);
         }
         let commit = self.build(request)?;
+        self.land_commit(request, &heads, commit)
+    }
+
+    /// Lands the commit of a request. Whoever calls this is the only one who lands just now.
+    pub(crate) fn land_commit(
+        &self,
+        request: &Request,
+        heads: &Heads,
+        commit: Oid,
+    ) -> Result<Landing, RepoError> {
+        let tip = heads.tip(&request.branch);
         if let Some(tip) = tip.filter(|tip| **tip != request.base)
             && self.is_ancestor(&commit, tip)?
         {
-            self.tidy(&heads, &request.run, &commit)?;
+            self.tidy(heads, &request.run, &commit)?;
             return Ok(Landing::Landed { commit, already: true });
         }
-        let waiting = self.waiting(&heads, &request.run, tip.unwrap_or(&request.base))?;
+        let waiting = self.waiting(heads, &request.run, tip.unwrap_or(&request.base))?;
         let effective = waiting.on_top.as_ref().or(tip);
         match (effective, request.target) {
             (Some(tip), _) if *tip == commit => {}
@@ -143,7 +153,7 @@ impl Store {
         }
         let config = self.repository.config()?;
         self.give(&commit, &request.base, &config)?;
-        self.take(request, &heads, &waiting, &commit, &config)
+        self.take(request, heads, &waiting, &commit, &config)
     }
 
     /// Whether work has landed, without landing it: the commit, if the branch or what waits for it has it.
@@ -190,7 +200,7 @@ impl Store {
     }
 
     /// The commit that a request makes.
-    fn build(&self, request: &Request) -> Result<Oid, RepoError> {
+    pub(crate) fn build(&self, request: &Request) -> Result<Oid, RepoError> {
         let commit = |parents: &[Oid]| {
             self.commit(&Commit {
                 tree: &request.tree,

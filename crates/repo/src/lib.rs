@@ -52,6 +52,7 @@ mod sight;
 mod std_run;
 mod stock;
 mod store;
+mod train;
 mod transfer;
 mod transport;
 mod waiting;
@@ -75,5 +76,6 @@ pub use self::{
     std_run::StdRun,
     stock::Stock,
     store::{Limits, Settings, Store, Subject},
+    train::{Car, Coupled},
     work::LeftOut,
 };

@@ -16,4 +16,5 @@ mod notes;
 mod saving;
 mod scratch;
 mod snapshots;
+mod trains;
 mod without_git;
