@@ -549,6 +549,9 @@ pub enum Errand {
         how: Land,
         /// Artifacts that land with the code.
         keep: Vec<String>,
+        /// Checks that are run on exactly what the branch is about to point to. With any, the queue does it: together with
+        /// whatever else is to land just then.
+        proof: Vec<String>,
     },
     /// Tells people and systems: comments, reports, projections, notifications.
     Tell {
@@ -578,6 +581,25 @@ impl Kind {
     /// Whether it moves the target branch.
     pub fn lands(&self) -> bool {
         matches!(self, Kind::Errand(Errand::Land { .. }))
+    }
+
+    /// Whether it moves the target branch by way of the queue, where several wait together.
+    pub fn queues(&self) -> bool {
+        matches!(self, Kind::Errand(Errand::Land { proof, .. }) if !proof.is_empty())
+    }
+
+    /// The checks that it runs.
+    pub fn checks(&self) -> &[String] {
+        match self {
+            Kind::Errand(Errand::Checks { names, .. }) => names,
+            Kind::Errand(Errand::Land { proof, .. }) => proof,
+            Kind::Role { .. }
+            | Kind::Panel { .. }
+            | Kind::Errand(_)
+            | Kind::Gate(_)
+            | Kind::Each { .. }
+            | Kind::Decide(_) => &[],
+        }
     }
 
     /// The mishaps that a stage of this kind can meet.

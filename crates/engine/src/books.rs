@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use windlass_core::run::EffectId;
 
-use crate::entry::{Answered, Check, Invocation, Member, Note};
+use crate::entry::{Answered, Check, Coupling, Invocation, Member, Note};
 
 /// What the notes of a run add up to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,12 @@ pub struct Books {
     held: BTreeMap<Option<String>, String>,
     /// Landings that were turned away and whose work is being rebuilt: what they came to, and the tip.
     turned: BTreeMap<EffectId, (String, String)>,
+    /// Landings that were about to happen as cars of a train: where it begins, and the commit.
+    #[serde(default)]
+    coupled: BTreeMap<EffectId, (String, String)>,
+    /// Where each unit's lane stood before it was last rebuilt.
+    #[serde(default)]
+    stood: BTreeMap<Option<String>, String>,
     /// Where each landing went.
     landings: Vec<Landed>,
     /// Effects that are wanted and that nobody has begun.
@@ -109,8 +115,15 @@ impl Books {
             Note::Based { unit, base } => self.based(unit, base),
             Note::Asked(asked) => self.asked(asked),
             Note::Answered(answered) => self.answered(answered),
-            Note::Turned { effect, came, tip, .. } => {
+            Note::Turned { effect, unit, came, tip } => {
                 self.turned.insert(*effect, (came.clone(), tip.clone()));
+                self.coupled.remove(effect);
+                let base = self.bases.get(unit).cloned();
+                self.stood.extend(base.map(|base| (unit.clone(), base)));
+            }
+            Note::Coupled { begins, cars } => {
+                let landing = |car: &Coupling| (car.effect, (begins.clone(), car.commit.clone()));
+                self.coupled.extend(cars.iter().map(landing));
             }
             Note::Saved { effect, unit, commit } => {
                 self.turned.remove(effect);
@@ -134,7 +147,8 @@ impl Books {
                 };
                 self.checks.entry(unit.clone()).or_default().insert(name.clone(), checked);
             }
-            Note::Landed { unit, commit, waits, .. } => {
+            Note::Landed { effect, unit, commit, waits, .. } => {
+                self.coupled.remove(effect);
                 // What lands takes along whatever waited before it.
                 if waits.is_none() {
                     self.landings.iter_mut().for_each(|landed| landed.waits = None);
@@ -151,6 +165,8 @@ impl Books {
                 self.isolation.clone_from(isolation);
             }
             Note::Lost { .. }
+            | Note::Queued { .. }
+            | Note::Proved { .. }
             | Note::Told { .. }
             | Note::Shown { .. }
             | Note::Kept { .. }
@@ -274,6 +290,16 @@ impl Books {
     /// What a landing that was turned away came to, and the tip that its work is being rebuilt on.
     pub fn turned(&self, effect: EffectId) -> Option<(&str, &str)> {
         self.turned.get(&effect).map(|(came, tip)| (came.as_str(), tip.as_str()))
+    }
+
+    /// Where the train begins that a landing was about to be a car of, and the commit with which it would land.
+    pub fn coupled(&self, effect: EffectId) -> Option<(&str, &str)> {
+        self.coupled.get(&effect).map(|(begins, commit)| (begins.as_str(), commit.as_str()))
+    }
+
+    /// Where a unit's lane stood before it was last rebuilt.
+    pub fn stood(&self, unit: Option<&str>) -> Option<&str> {
+        self.stood.get(&unit.map(str::to_owned)).map(String::as_str)
     }
 
     /// Whether nobody has begun an effect that is wanted.

@@ -5,21 +5,39 @@ use serde_json::{Value, json};
 use windlass_core::run::{Effect, Run};
 
 use crate::books::Books;
+use crate::entry::{Check, Proof};
+
+/// The same with what was proved of the tree that it landed with.
+pub fn with_proof(evidence: &str, tree: &str, proofs: &[Proof]) -> String {
+    let Ok(mut note) = serde_json::from_str::<Value>(evidence) else { return evidence.to_owned() };
+    let Some(checks) = note.get_mut("checks").and_then(Value::as_array_mut) else {
+        return evidence.to_owned();
+    };
+    for it in proofs {
+        checks.retain(|check| check["check"] != it.name.as_str());
+        checks.push(check(&it.name, it.came, tree, it.command.as_ref(), it.output.as_ref()));
+    }
+    let name = |check: &Value| check["check"].as_str().unwrap_or_default().to_owned();
+    checks.sort_by_key(name);
+    serde_json::to_string_pretty(&note).unwrap_or_default()
+}
+
+fn check(
+    name: &str,
+    came: Check,
+    tree: &str,
+    command: Option<&String>,
+    output: Option<&String>,
+) -> Value {
+    json!({"check": name, "came": came, "tree": tree, "command": command, "output": output})
+}
 
 /// What is on record about the work that an effect is to land.
 pub fn evidence(run: &Run, books: &Books, effect: &Effect) -> String {
     let unit = effect.unit.as_deref();
     let checks: Vec<Value> = books
         .checks(unit)
-        .map(|(name, checked)| {
-            json!({
-                "check": name,
-                "came": checked.came,
-                "tree": checked.tree,
-                "command": checked.command,
-                "output": checked.output,
-            })
-        })
+        .map(|(name, it)| check(name, it.came, &it.tree, it.command.as_ref(), it.output.as_ref()))
         .collect();
     let mut verdicts = Vec::new();
     for (stage, attempts) in books.answers(unit) {

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use windlass_core::run::{
     Answer, Broken, EffectId, Input, OpenGate, Recorded, Refused, Run, Stamp, Standing, decide,
 };
+use windlass_core::workflow::RunOutcome;
 use windlass_journal::{Batch, Journal, RunId};
 
 use crate::books::Books;
@@ -458,6 +459,9 @@ impl<'j> Engine<'j> {
         let wanted: BTreeSet<EffectId> = self.run.wanted().collect();
         for id in in_flight.difference(&wanted) {
             hands.cancel(*id);
+        }
+        if self.run.outcome() == Some(RunOutcome::Cancelled) {
+            hands.call_off();
         }
         for id in wanted.difference(in_flight) {
             if let Some(effect) = self.run.want(*id) {

@@ -111,10 +111,36 @@ pub enum Note {
         effect: EffectId,
         /// The unit.
         unit: Option<String>,
-        /// `moved`, or `conflict`.
+        /// `moved`, `conflict`, or `fail`.
         came: String,
         /// The tip.
         tip: String,
+    },
+    /// A landing waits in the queue while others are proved.
+    Queued {
+        /// For this effect.
+        effect: EffectId,
+        /// The unit.
+        unit: Option<String>,
+    },
+    /// The checks of the queue were run on a train, or on the front part of one.
+    Proved {
+        /// Whose work that is.
+        units: Vec<String>,
+        /// The tree they ran on.
+        tree: String,
+        /// What they came to.
+        came: Check,
+        /// Each of them.
+        checks: Vec<Proof>,
+    },
+    /// The branch is about to move from where a train begins to its last car: whoever is cut off there finds out by the
+    /// commits whether it has.
+    Coupled {
+        /// Where it begins.
+        begins: String,
+        /// The cars, first to last.
+        cars: Vec<Coupling>,
     },
     /// A landing.
     Landed {
@@ -184,6 +210,30 @@ pub enum Note {
         /// The commit that keeps its edits, if it made any.
         kept: Option<String>,
     },
+}
+
+/// What a check of the queue came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proof {
+    /// The check.
+    pub name: String,
+    /// The command.
+    pub command: Option<String>,
+    /// What it came to.
+    pub came: Check,
+    /// What it printed.
+    pub output: Option<String>,
+}
+
+/// A landing, as a car of a train.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Coupling {
+    /// For this effect.
+    pub effect: EffectId,
+    /// The unit.
+    pub unit: Option<String>,
+    /// The commit with which it lands.
+    pub commit: String,
 }
 
 /// An agent that is asked: on whose behalf, what for, and what exactly.
@@ -284,10 +334,15 @@ impl Note {
             Note::BaseChecked { output, .. } => vec![output],
             Note::Paper { holds, .. } => holds.iter().map(String::as_str).collect(),
             Note::Shown { shown, .. } => vec![shown],
+            Note::Proved { checks, .. } => {
+                checks.iter().filter_map(|it| it.output.as_deref()).collect()
+            }
             Note::TakenUp { .. }
             | Note::Based { .. }
             | Note::Saved { .. }
             | Note::Turned { .. }
+            | Note::Queued { .. }
+            | Note::Coupled { .. }
             | Note::Landed { .. }
             | Note::Told { .. }
             | Note::Conflicted { .. }

@@ -1,6 +1,8 @@
 //! Exhibits: what prompts and questions show, by name. What every workflow has (attempts, checks, the change) comes from
 //! the journal and from git; everything else is the clerk's.
 
+use std::path::PathBuf;
+
 use windlass_journal::Journal;
 use windlass_repo::{Oid, Store};
 
@@ -16,6 +18,9 @@ const CHANGE_BYTES: usize = 12 * 1024;
 
 /// So many files of a change are named.
 const FILES_SHOWN: usize = 100;
+
+/// So many commits of others are shown.
+const OTHERS_SHOWN: usize = 20;
 
 /// How to get to what a question is about.
 const LANE: &str =
@@ -36,8 +41,16 @@ pub struct Exhibits<'a> {
 
 impl Exhibits<'_> {
     /// What every workflow can show, whoever its clerk is.
-    pub const ALWAYS: [&'static str; 7] =
-        ["attempts", "check-output", "output", "diff", "changed-files", "conflicts", "lane"];
+    pub const ALWAYS: [&'static str; 8] = [
+        "attempts",
+        "check-output",
+        "output",
+        "diff",
+        "changed-files",
+        "conflicts",
+        "others",
+        "lane",
+    ];
 
     /// What is shown under a name; nothing if there is nothing.
     pub fn show(&self, name: &str, at: &Situation) -> Option<String> {
@@ -51,6 +64,7 @@ impl Exhibits<'_> {
                 .filter(|names| !names.is_empty())
                 .or_else(|| self.clerk.artifact(name, at)),
             "conflicts" => self.conflicts(at),
+            "others" => self.others(at),
             "lane" => Some(LANE.to_owned()),
             other => self.clerk.artifact(other, at),
         };
@@ -180,6 +194,31 @@ impl Exhibits<'_> {
     fn conflicts(&self, at: &Situation) -> Option<String> {
         let files = self.books.conflicts(unit(at));
         (!files.is_empty()).then(|| format!("Both sides are in: {}", files.join(", ")))
+    }
+
+    /// What came to the branch since the lane stood where it did, and changed the files that now have both sides in them: what
+    /// the other side of a conflict was for.
+    fn others(&self, at: &Situation) -> Option<String> {
+        let (files, store) = (self.books.conflicts(unit(at)), self.store?);
+        let oid = |text: Option<&str>| Oid::parse(text?).ok();
+        let (from, to) = (oid(self.books.stood(unit(at)))?, oid(self.books.base(unit(at)))?);
+        let paths: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
+        let came = if paths.is_empty() {
+            Vec::new()
+        } else {
+            store.came_between(&from, &to, &paths).ok()?
+        };
+        let mut text = String::new();
+        for (commit, message) in came.iter().take(OTHERS_SHOWN) {
+            let landed = self.books.landings().iter().find(|it| it.commit == commit.as_str());
+            let who = landed.and_then(|landed| landed.unit.as_deref());
+            let who = who.map_or_else(|| "not of this run".to_owned(), |unit| format!("`{unit}`"));
+            text.push_str(&format!("{} ({who}):\n\n{}\n\n", commit.short(), end(message)));
+        }
+        if came.len() > OTHERS_SHOWN {
+            text.push_str(&format!("[… {} more]\n", came.len() - OTHERS_SHOWN));
+        }
+        Some(text)
     }
 
     fn text(&self, digest: &str) -> Option<String> {

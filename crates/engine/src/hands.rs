@@ -9,11 +9,11 @@ use windlass_core::workflow::{Errand, Kind, RunOutcome, StageIx};
 use windlass_journal::Journal;
 use windlass_repo::Oid;
 
-use crate::books::{Attempt, Books};
+use crate::books::{Attempt, Books, Checked};
 use crate::clerk::Situation;
 use crate::commit_note::evidence;
 use crate::effect::{Job, member, perform, situation};
-use crate::entry::Member;
+use crate::entry::{Member, Proof};
 use crate::exhibit::Exhibits;
 use crate::gate::Reception;
 use crate::message::{Hands, Message, Trouble};
@@ -66,6 +66,10 @@ impl<'j> Workers<'j> {
             turned: books
                 .turned(id)
                 .and_then(|(came, tip)| Some((came.to_owned(), oid(Some(tip))?))),
+            coupled: books
+                .coupled(id)
+                .and_then(|(begins, commit)| Some((oid(Some(begins))?, oid(Some(commit))?))),
+            checked: if lands { checked(books, unit) } else { Vec::new() },
             evidence: lands.then(|| evidence(run, books, &effect)),
             title,
             base: oid(books.base(unit)),
@@ -170,6 +174,15 @@ impl<'j> Workers<'j> {
     }
 }
 
+/// What the checks of a unit have come to, each with the tree that it ran on.
+fn checked(books: &Books, unit: Option<&str>) -> Vec<(String, Proof)> {
+    let of = |(name, it): (&str, &Checked)| {
+        let (command, came, output) = (it.command.clone(), it.came, it.output.clone());
+        (it.tree.clone(), Proof { name: name.to_owned(), command, came, output })
+    };
+    books.checks(unit).map(of).collect()
+}
+
 impl Hands for Workers<'_> {
     fn start(&mut self, id: EffectId, effect: Effect, run: &Run, books: &Books) {
         let job = self.job(id, effect, run, books);
@@ -206,6 +219,10 @@ impl Hands for Workers<'_> {
         if let Some((brake, _)) = self.under_way.get(&id) {
             brake.pull();
         }
+    }
+
+    fn call_off(&mut self) {
+        self.shop.queue.call_off();
     }
 
     fn over(&mut self, id: EffectId) {

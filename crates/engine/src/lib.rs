@@ -4,6 +4,7 @@
 //! |---|---|
 //! | what does the loop do? | `engine.rs`; what reaches it `message.rs`; its hands `hands.rs` |
 //! | what does each kind of effect do? | `effect/`; what all of them may use `shop.rs`, `setup.rs` |
+//! | how do several land together? | `queue.rs`, `effect/train.rs` |
 //! | what does the journal hold? | `entry.rs`; what the notes add up to `books.rs`; the time `clock.rs`, `date.rs` |
 //! | what is a person shown? | `gate.rs`, `exhibit.rs`; on a landed commit `commit_note.rs` |
 //! | who is asked? | `crew.rs`; whom nobody serves for now `accounts.rs` |
@@ -34,6 +35,7 @@ pub mod message;
 mod papers;
 mod ports;
 mod prompt;
+mod queue;
 pub mod role;
 pub mod setup;
 pub mod shop;

@@ -164,6 +164,9 @@ pub trait Hands {
     /// Ends an effect that is no longer wanted. It need not report.
     fn cancel(&mut self, id: EffectId);
 
+    /// The run was cancelled: what has not landed yet does not any more, however long it would take to find out.
+    fn call_off(&mut self) {}
+
     /// An effect has reported: nothing of it is left to be waited for.
     fn over(&mut self, id: EffectId);
 

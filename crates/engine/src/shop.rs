@@ -19,6 +19,7 @@ use crate::entry::{Check, Note};
 use crate::isolation;
 use crate::message::{Message, Paper, Trouble};
 use crate::ports::Ports;
+use crate::queue::Queue;
 use crate::setup::Setup;
 
 /// What every effect may use.
@@ -50,6 +51,8 @@ pub struct Shop {
     /// One who changes a lane has it alone; those who only look may look together. Who comes after one that was
     /// stopped waits until that one is really gone.
     turns: Mutex<BTreeMap<Seat, Arc<RwLock<()>>>>,
+    /// Where landings that bring a proof wait for each other.
+    pub(crate) queue: Arc<Queue>,
     /// Where units began that had begun nowhere when this process came.
     pub begun: Mutex<BTreeMap<Option<String>, Oid>>,
 }
@@ -246,6 +249,7 @@ impl Shop {
             quarters: Mutex::default(),
             desks_in_use: Arc::default(),
             turns: Mutex::default(),
+            queue: Arc::default(),
             begun: Mutex::default(),
         })
     }
@@ -454,18 +458,33 @@ pub struct Brake {
 struct BrakeState {
     pulled: bool,
     child: Option<Arc<Child>>,
+    alarm: Option<Box<dyn FnOnce() + Send>>,
 }
 
 impl Brake {
     /// Stops what runs, and whatever would run next.
     pub fn pull(&self) {
-        let child = {
+        let (child, alarm) = {
             let mut state = lock(&self.state);
             state.pulled = true;
-            state.child.take()
+            (state.child.take(), state.alarm.take())
         };
         if let Some(child) = child {
             child.stop();
+        }
+        if let Some(alarm) = alarm {
+            alarm();
+        }
+    }
+
+    /// Has this done when it is pulled, or now if it was: for who waits for something else than a program.
+    pub fn on_pull(&self, alarm: impl FnOnce() + Send + 'static) {
+        let mut state = lock(&self.state);
+        if state.pulled {
+            drop(state);
+            alarm();
+        } else {
+            state.alarm = Some(Box::new(alarm));
         }
     }
 

@@ -452,9 +452,10 @@ impl<'a> Auditor<'a> {
                 None => self.run_landings,
             };
             hold!(landings == 0, "a unit lands at most once", "{}", stage.name);
-            let busy =
-                self.flights.values().any(|flight| self.flow.stage(flight.stage).kind.lands());
-            hold!(!busy, "one landing at a time", "{}", stage.name);
+            let mut others =
+                self.flights.values().map(|flight| &self.flow.stage(flight.stage).kind);
+            let alone = others.all(|kind| !kind.lands() || (kind.queues() && stage.kind.queues()));
+            hold!(alone, "one landing at a time, but for the queue", "{}", stage.name);
         }
         let stage = book.stage.unwrap_or(StageIx(0));
         let subject = self.subject(book).cloned();
@@ -532,7 +533,7 @@ impl<'a> Auditor<'a> {
         };
         if ending.ended == Ended::Lost {
             // The lane is back where the stage began.
-        } else if stage.edits || (land && (said("moved") || said("conflict"))) {
+        } else if stage.edits || (land && (said("moved") || said("conflict") || said("fail"))) {
             let mark: Arc<str> = format!("?{}", ending.effect.0).into();
             let nobody_knows = Subject { tree: mark.clone(), change: mark };
             *subject = Some(ending.subject.clone().unwrap_or(nobody_knows));

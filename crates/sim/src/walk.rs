@@ -162,11 +162,15 @@ impl<'a> Walk<'a> {
         let declared = self.flow.stage(effect.stage);
         let mishap = Mishap::ALL.into_iter().find(|mishap| mishap.name() == saying.verdict);
         let said = |word: &str| saying.verdict == word;
-        let changes =
-            declared.edits || (declared.kind.lands() && (said("moved") || said("conflict")));
+        let turned = said("moved") || said("conflict") || said("fail");
+        let changes = declared.edits || (declared.kind.lands() && turned);
         let subject = if changes {
             self.made += 1;
-            let kept = effect.subject.as_ref().filter(|_| said("moved")).map(|s| s.change.clone());
+            let kept = effect
+                .subject
+                .as_ref()
+                .filter(|_| said("moved") || said("fail"))
+                .map(|s| s.change.clone());
             let change = kept.unwrap_or_else(|| format!("change-{}", self.made).into());
             Some(Subject { tree: format!("tree-{}", self.made).into(), change })
         } else {

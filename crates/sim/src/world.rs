@@ -190,7 +190,7 @@ impl<'a> World<'a> {
             };
         }
         if stage.kind.lands() {
-            return match (said("moved"), said("conflict")) {
+            return match (said("moved") || said("fail"), said("conflict")) {
                 (true, _) => Some(self.fresh(old.map(|old| old.change))),
                 (_, true) => (!choices.percent(20)).then(|| self.fresh(None)),
                 (false, false) => old,

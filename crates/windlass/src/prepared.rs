@@ -520,10 +520,7 @@ fn crew(config: &Config, run: &Run) -> Result<Crew, Error> {
 /// The checks that a workflow runs, and those that are part of others.
 fn run_checks(flow: &Workflow) -> Vec<&str> {
     let usual = ["setup", "build", "test", "lint", "type-check", COMMIT_HOOKS];
-    let named = flow.stages.iter().flat_map(|stage| match &stage.kind {
-        Kind::Errand(Errand::Checks { names, .. }) => names.as_slice(),
-        _ => &[],
-    });
+    let named = flow.stages.iter().flat_map(|stage| stage.kind.checks());
     named.map(String::as_str).chain(usual).collect()
 }
 

@@ -118,7 +118,7 @@ impl Run {
         let kind = self.stage_at(frame).map(|stage| &stage.kind);
         let invocation = matches!(kind, Some(Kind::Role { .. } | Kind::Panel { .. }));
         if kind.is_some_and(Kind::lands) {
-            self.landing = Some(effect);
+            self.landings.insert(effect);
         }
         if let Some(frame) = self.frame_mut(id) {
             if let Some(place) = frame.work.slots.get_mut(usize::from(slot)) {
@@ -165,9 +165,7 @@ impl Run {
         if let Some(at) = flight.deadline_ms {
             self.timers.stop(at, Timer::Effect(effect));
         }
-        if self.landing == Some(effect) {
-            self.landing = None;
-        }
+        self.landings.remove(&effect);
         Some(flight)
     }
 
@@ -225,7 +223,7 @@ impl Run {
             }
             return;
         }
-        let changed = edits || (land && (said("moved") || said("conflict")));
+        let changed = edits || (land && (said("moved") || said("conflict") || said("fail")));
         if changed && ending.ended != Ended::Lost {
             // Without a word on what the lane holds now, it holds something nobody has looked at.
             let nobody_knows = || {
@@ -462,13 +460,13 @@ impl Run {
         self.waking = OrdSet::new();
     }
 
-    /// Ends everything but a landing under way, which nobody can take back.
+    /// Ends everything but landings under way, which nobody can take back.
     pub(super) fn cancel(&mut self) {
-        let landing = self.landing;
+        let landings = self.landings.clone();
         let flying: Vec<(EffectId, Amount)> =
             self.flights.iter().map(|(id, flight)| (*id, flight.reserved)).collect();
         for (effect, reserved) in flying {
-            if Some(effect) != landing {
+            if !landings.contains(&effect) {
                 self.ground(effect, reserved);
             }
         }

@@ -363,8 +363,7 @@ fn unsettled<'a>(run: &'a Run, id: &Arc<str>) -> Result<(UnitIx, &'a Unit), Refu
 
 /// A landing under way cannot be taken back, so nothing is done to its unit meanwhile.
 fn not_landing(run: &Run, unit: &Unit) -> Result<(), Refused> {
-    let flight = run.landing.and_then(|effect| run.flights.get(&effect));
-    let landing = flight.is_some_and(|flight| Some(flight.frame) == unit.frame);
+    let landing = unit.frame.is_some_and(|frame| run.is_landing(frame));
     if landing { Err(Refused::Landing(unit.item.id.clone())) } else { Ok(()) }
 }
 
@@ -412,8 +411,7 @@ fn locate(run: &Run, target: &Target, name: &str) -> Result<(FrameId, StageIx), 
     if run.flow.stage(stage).scope != frame.scope {
         return Err(not_here("it belongs to another scope"));
     }
-    let landing = run.landing.and_then(|effect| run.flights.get(&effect));
-    if landing.is_some_and(|flight| flight.frame == id) {
+    if run.is_landing(id) {
         return Err(not_here("a landing is under way"));
     }
     Ok((id, stage))

@@ -114,7 +114,7 @@ impl Run {
         if self.outcome == Some(crate::workflow::RunOutcome::Cancelled)
             && self.phase == Phase::Finishing
         {
-            wanted.retain(|id| Some(*id) == self.landing);
+            wanted.retain(|id| self.landings.contains(id));
         }
         wanted
     }

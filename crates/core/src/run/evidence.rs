@@ -1,6 +1,7 @@
 //! Evidence: what a landing must have, bound to exactly what was looked at.
 
 use super::{
+    EffectId, FrameId,
     input::Subject,
     scene::Scene,
     state::{Evidence, Frame, Run},
@@ -30,6 +31,22 @@ impl Run {
             && evidence.subject.is_some()
             && still_holds(&stage.kind, evidence, self.subject_of(frame));
         stands.then_some(verdict)
+    }
+
+    /// Whether a landing may be under way beside those that are: each is alone, but for those in the queue, which is
+    /// there to have them wait together.
+    pub(super) fn may_land(&self, stage: &Stage) -> bool {
+        let queues = |effect: &EffectId| {
+            let frame = self.flights.get(effect).and_then(|flight| self.frame(flight.frame));
+            frame.and_then(|frame| self.stage_at(frame)).is_some_and(|stage| stage.kind.queues())
+        };
+        self.landings.is_empty() || (stage.kind.queues() && self.landings.iter().all(queues))
+    }
+
+    /// Whether a frame's landing is under way.
+    pub(super) fn is_landing(&self, frame: FrameId) -> bool {
+        let mut flights = self.landings.iter().filter_map(|effect| self.flights.get(effect));
+        flights.any(|flight| flight.frame == frame)
     }
 
     fn is_met(&self, frame: &Frame, need: &Need) -> bool {

@@ -56,7 +56,7 @@ impl Run {
             settled: Vector::new(),
             agenda: OrdSet::new(),
             dispatch: OrdSet::new(),
-            landing: None,
+            landings: OrdSet::new(),
             flights: OrdMap::new(),
             timers: Timers::default(),
             gates: OrdMap::new(),

@@ -81,7 +81,8 @@ pub struct Run {
     pub(super) agenda: OrdSet<FrameId>,
     /// Frames with an effect to be wanted.
     pub(super) dispatch: OrdSet<FrameId>,
-    pub(super) landing: Option<EffectId>,
+    /// Landings under way: one, or those in the queue.
+    pub(super) landings: OrdSet<EffectId>,
     pub(super) flights: OrdMap<EffectId, Flight>,
     pub(super) timers: Timers,
     pub(super) gates: OrdMap<GateId, FrameId>,

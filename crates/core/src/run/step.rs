@@ -218,7 +218,7 @@ fn dispatch(run: &Run, id: FrameId) -> Option<Event> {
     if let Some(why) = forbidden(run, frame, stage) {
         return Some(Event::Held { frame: id, why });
     }
-    if stage.kind.lands() && run.landing.is_some() {
+    if stage.kind.lands() && !run.may_land(stage) {
         return None;
     }
     let role = role_of(stage, frame.work.phase, slot);

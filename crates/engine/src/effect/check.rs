@@ -9,13 +9,14 @@ use std::time::Duration;
 use windlass_core::run::Item;
 use windlass_core::value::Value;
 use windlass_process::{Command, Ending, Env, Finished, Limits, Output};
-use windlass_repo::Oid;
+use windlass_repo::{Car, Oid};
 
 use super::measure::Measure;
 use super::{Job, Outcome, barred, subject};
-use crate::entry::{Check, Note};
+use crate::entry::{Check, Note, Proof};
 use crate::isolation::{Workspace, ran_short};
 use crate::message::{Done, Paper, Trouble};
+use crate::queue::Ticket;
 use crate::shop::{Brake, Shop, Stopped, lock, when};
 
 const KEPT_BYTES: u64 = 512 * 1024;
@@ -62,7 +63,8 @@ pub(super) fn check(
             (subject(&snapshot.subject), snapshot.commit)
         }
     };
-    let bench = Checks { shop, job, brake, tree: &subject.tree, paper: Paper::default() };
+    let paper = Paper::default();
+    let bench = Checks { shop, job, brake, tree: &subject.tree, proof: None, paper };
     let before = job.before.as_ref().unwrap_or(base);
     // Where something is to fail, hooks would have to as well; and where nothing is run, they are not either.
     let hooks = !expect_fail && names.iter().any(|name| Measure::of(name).is_none());
@@ -80,6 +82,23 @@ pub(super) fn check(
     let findings = findings(job, &paper);
     report.lists.insert("findings".to_owned(), findings);
     Ok(Ok(Done { report, paper, desk: None }))
+}
+
+/// The checks of a landing's proof, on what the branch would hold with a car: what they come to, with a note for each. What is
+/// on record of that very tree is not run again, and where all is well nobody asks how it was before.
+pub(super) fn prove(
+    shop: &Shop,
+    ticket: &Ticket,
+    car: &Car,
+    begins: &Oid,
+    known: &[Proof],
+    brake: &Brake,
+) -> Result<Result<(Check, Paper), Stopped>, Trouble> {
+    let (job, tree) = (&ticket.job, car.tree.as_str());
+    let paper = Paper::default();
+    let bench = Checks { shop, job, brake, tree, proof: Some(known), paper };
+    let hooks = ticket.proof.iter().any(|name| Measure::of(name).is_none());
+    bench.all(&ticket.proof, hooks, &car.whole, begins)
 }
 
 /// An item for each failing command. One that fails again is another finding, so its id has the effect's number.
@@ -104,6 +123,8 @@ struct Checks<'a> {
     job: &'a Job,
     brake: &'a Brake,
     tree: &'a str,
+    /// For a landing's proof: what is on record of this very tree.
+    proof: Option<&'a [Proof]>,
     paper: Paper,
 }
 
@@ -172,34 +193,60 @@ impl Checks<'_> {
             return Ok(Ok(Check::Skipped));
         };
         let command = command.as_str();
+        if let Some(known) = self.on_record(name, command, base) {
+            self.record(name, Some(command), known.came, known.output.clone());
+            return Ok(Ok(known.came));
+        }
         // A hook judges a change, not a state: what it said of somebody else's is no excuse.
         let of_change = name == COMMIT_HOOKS;
-        let before = match of_change {
-            true => Ok(Check::Pass),
-            false => self.on_base(name, command, base)?,
-        };
-        let before = match before {
-            Ok(before) => before,
-            Err(stopped) => return Ok(Err(stopped)),
-        };
-        if before == Check::Skipped {
-            self.note(name, Some(command), Check::Skipped, None);
-            return Ok(Ok(Check::Skipped));
+        if self.proof.is_none() && !of_change {
+            match self.on_base(name, command, base)? {
+                Ok(Check::Skipped) => {
+                    self.note(name, Some(command), Check::Skipped, None);
+                    return Ok(Ok(Check::Skipped));
+                }
+                Ok(_) => {}
+                Err(stopped) => return Ok(Err(stopped)),
+            }
         }
         let finished = match self.run(command, commit)? {
             Ok(finished) => finished,
             Err(stopped) => return Ok(Err(stopped)),
         };
-        let came = match (passed(&finished), before) {
-            (true, _) => Check::Pass,
-            (false, _) if of_change && finished.ending == Ending::Exited(NOT_FOUND) => {
-                Check::Skipped
+        let came = if passed(&finished) {
+            Check::Pass
+        } else if of_change {
+            let there = finished.ending != Ending::Exited(NOT_FOUND);
+            if there { Check::Fail } else { Check::Skipped }
+        } else {
+            match self.on_base(name, command, base)? {
+                Ok(Check::Fail) => Check::FailedBefore,
+                Ok(Check::Skipped) => Check::Skipped,
+                Ok(_) => Check::Fail,
+                Err(stopped) => return Ok(Err(stopped)),
             }
-            (false, Check::Fail) => Check::FailedBefore,
-            (false, _) => Check::Fail,
         };
         self.note(name, Some(command), came, Some(self.printed(&finished)?));
         Ok(Ok(came))
+    }
+
+    /// What is on record of a check on this very tree, for a proof. That it failed is found out again; that it did before
+    /// this work counts only where that is known of what it would land on.
+    fn on_record(&self, name: &str, command: &str, base: &Oid) -> Option<Proof> {
+        let command = self.shop.setup.mask.text(command);
+        let fails_there = || {
+            let on_base = lock(&self.shop.on_base);
+            on_base.get(base.as_str()).and_then(|all| all.get(name)) == Some(&Check::Fail)
+        };
+        let holds = |it: &&Proof| {
+            let came = match it.came {
+                Check::Pass => true,
+                Check::FailedBefore => fails_there(),
+                Check::Fail | Check::Skipped => false,
+            };
+            it.name == name && it.command.as_deref() == Some(&*command) && came
+        };
+        self.proof?.iter().find(holds).cloned()
     }
 
     /// The command of a check: what the stage says, or else what the project has.
@@ -297,6 +344,10 @@ impl Checks<'_> {
 
     fn note(&mut self, name: &str, command: Option<&str>, came: Check, output: Option<Vec<u8>>) {
         let output = output.map(|output| self.paper.keep(output));
+        self.record(name, command, came, output);
+    }
+
+    fn record(&mut self, name: &str, command: Option<&str>, came: Check, output: Option<String>) {
         self.paper.notes.push(Note::Checked {
             effect: self.job.id,
             unit: self.job.unit_owned(),

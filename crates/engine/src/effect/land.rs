@@ -12,55 +12,31 @@ use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
 use crate::shop::{Shop, lock, when};
 
+/// What a person should know of papers that could not land with the work.
+pub(super) type Left = Option<String>;
+
 pub(super) fn land(shop: &Shop, job: &Job, how: Land, keep: &[String]) -> Outcome {
-    let Some(base) = &job.base else { return Err(Trouble::defect("a landing without a base")) };
-    let Some(checked) = &job.effect.subject else {
-        return Err(Trouble::defect("a landing of nobody knows what"));
-    };
     if let Some((came, tip)) = &job.turned {
         return rebuilt(shop, job, came, tip).map(Ok);
     }
-    let mut request = request(shop, job, how, base, &checked.tree)?;
-    let left_out = with_papers(shop, job, keep, &mut request)?;
-    let branch = shop.setup.target.to_string();
-    let landed = |commit: Oid, waiting: Option<(String, String)>| {
-        let (effect, unit) = (job.id, job.unit_owned());
-        let (waits, why) = waiting.unzip();
-        let note = Note::Landed { effect, unit, commit: commit.to_string(), branch, waits, why };
-        let mut paper = Paper::of(note);
-        paper.notes.extend(left_out.map(|text| Note::Told {
-            effect: job.id,
-            name: "land".to_owned(),
-            text,
-        }));
-        job.done("landed", paper)
-    };
+    let (request, left) = asked(shop, job, how, keep)?;
     if job.cancelled {
         // What has landed cannot be taken back, and what has not does not any more.
         return Ok(Ok(match shop.store.landed(&request)? {
-            Some(commit) => landed(commit, None),
-            None => {
-                let mut done = job.done("landed", Paper::default());
-                done.report.ended = Ended::Lost;
-                done
-            }
+            Some(commit) => landed(shop, job, &commit, None, left),
+            None => lost(job),
         }));
     }
     let marks = marked(shop, &request.tree, job.conflicts.iter().cloned())?;
     if !marks.is_empty() {
-        // Somebody said that it was resolved, and nobody may find out on the branch that it was not.
-        let text = format!("nothing lands with the marks of a conflict: {}", marks.join(", "));
-        return Ok(Ok(job.done("conflict", said(job, text))));
+        return Ok(Ok(has_marks(job, &marks)));
     }
     let settings = settings_changed(shop, &request)?;
     if !settings.is_empty() && shop.store.landed(&request)?.is_none() {
         return Err(not_by_an_agent(job, &settings));
     }
     if let Some(path) = secret_in(shop, &request)? {
-        return Err(Trouble::new(format!("{path} holds the value of a secret, so nothing lands")).next(
-            "start the stage over that made it (`windlass redo`), or take the work without it by hand (`windlass lanes list` names \
-             the lane) and end the run (`windlass stop --cancel`); if it is no secret, no variable that agents are handed may hold it",
-        ));
+        return Err(secret(&path));
     }
     let landing = shop.store.land(&request)?;
     if job.effect.unit.is_some() {
@@ -72,16 +48,71 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land, keep: &[String]) -> Outcom
         shop.store.note(commit, evidence, request.when)?;
     }
     match landing {
-        Landing::Nothing => {
-            Ok(Ok(job.done("landed", said(job, "there was nothing to land".to_owned()))))
-        }
-        Landing::Landed { commit, .. } => Ok(Ok(landed(commit, None))),
+        Landing::Nothing => Ok(Ok(nothing(job))),
+        Landing::Landed { commit, .. } => Ok(Ok(landed(shop, job, &commit, None, left))),
         Landing::Waiting { commit, command, why, .. } => {
-            Ok(Ok(landed(commit, Some((command, why)))))
+            Ok(Ok(landed(shop, job, &commit, Some((command, why)), left)))
         }
-        Landing::Moved { tip, .. } => turned_away(shop, job, "moved", &tip),
-        Landing::Conflict { tip, .. } => turned_away(shop, job, "conflict", &tip),
+        Landing::Moved { tip, .. } => turned_away(shop, job, "moved", &tip, Vec::new()),
+        Landing::Conflict { tip, .. } => turned_away(shop, job, "conflict", &tip, Vec::new()),
     }
+}
+
+/// What is asked of git, with the papers of the session that land with it.
+pub(super) fn asked(
+    shop: &Shop,
+    job: &Job,
+    how: Land,
+    keep: &[String],
+) -> Result<(Request, Left), Trouble> {
+    let Some(base) = &job.base else { return Err(Trouble::defect("a landing without a base")) };
+    let Some(checked) = &job.effect.subject else {
+        return Err(Trouble::defect("a landing of nobody knows what"));
+    };
+    let mut request = request(shop, job, how, base, &checked.tree)?;
+    let left = with_papers(shop, job, keep, &mut request)?;
+    Ok((request, left))
+}
+
+/// It has landed, or waits to be taken: how, and why.
+pub(super) fn landed(
+    shop: &Shop,
+    job: &Job,
+    commit: &Oid,
+    waiting: Option<(String, String)>,
+    left: Left,
+) -> Done {
+    let (effect, unit) = (job.id, job.unit_owned());
+    let (waits, why) = waiting.unzip();
+    let (commit, branch) = (commit.to_string(), shop.setup.target.to_string());
+    let mut paper = Paper::of(Note::Landed { effect, unit, commit, branch, waits, why });
+    paper.notes.extend(left.into_iter().flat_map(|text| said(job, text).notes));
+    job.done("landed", paper)
+}
+
+/// It has not landed, and does not any more.
+pub(super) fn lost(job: &Job) -> Done {
+    let mut done = job.done("landed", Paper::default());
+    done.report.ended = Ended::Lost;
+    done
+}
+
+pub(super) fn nothing(job: &Job) -> Done {
+    job.done("landed", said(job, "there was nothing to land".to_owned()))
+}
+
+/// Somebody said that it was resolved, and nobody may find out on the branch that it was not.
+pub(super) fn has_marks(job: &Job, marks: &[String]) -> Done {
+    let text = format!("nothing lands with the marks of a conflict: {}", marks.join(", "));
+    job.done("conflict", said(job, text))
+}
+
+/// What holds a secret does not land.
+pub(super) fn secret(path: &str) -> Trouble {
+    Trouble::new(format!("{path} holds the value of a secret, so nothing lands")).next(
+        "start the stage over that made it (`windlass redo`), or take the work without it by hand (`windlass lanes list` names \
+         the lane) and end the run (`windlass stop --cancel`); if it is no secret, no variable that agents are handed may hold it",
+    )
 }
 
 /// Has papers of the session land with the work. They are apart from it, so nothing that was proved is another thing with
@@ -91,7 +122,7 @@ fn with_papers(
     job: &Job,
     keep: &[String],
     request: &mut Request,
-) -> Result<Option<String>, Trouble> {
+) -> Result<Left, Trouble> {
     let at = job.situation();
     let papers = shop.clerk.papers();
     let paths = keep.iter().filter_map(|name| shop.clerk.path(name, &at));
@@ -113,7 +144,7 @@ fn with_papers(
 }
 
 /// What a landing would change of what says what agents may do: who lands that has let itself in.
-fn settings_changed(shop: &Shop, request: &Request) -> Result<Vec<String>, Trouble> {
+pub(super) fn settings_changed(shop: &Shop, request: &Request) -> Result<Vec<String>, Trouble> {
     let ours = |path: &Path| path == Path::new(SETTINGS[0]) || path.starts_with(SETTINGS[1]);
     let changed = |from: &Oid| -> Result<Vec<String>, Trouble> {
         let changes = shop.store.changes(from, &request.tree)?.into_iter();
@@ -130,7 +161,7 @@ fn settings_changed(shop: &Shop, request: &Request) -> Result<Vec<String>, Troub
 }
 
 /// A file that a landing would bring and that holds what is never written down.
-fn secret_in(shop: &Shop, request: &Request) -> Result<Option<String>, Trouble> {
+pub(super) fn secret_in(shop: &Shop, request: &Request) -> Result<Option<String>, Trouble> {
     let mask = &shop.setup.mask;
     for change in shop.store.changes(&request.base, &request.tree)? {
         let path = change.path.display().to_string();
@@ -158,7 +189,7 @@ fn secret_in(shop: &Shop, request: &Request) -> Result<Option<String>, Trouble> 
 /// What says what agents may do.
 const SETTINGS: [&str; 2] = ["windlass.toml", ".windlass"];
 
-fn not_by_an_agent(job: &Job, settings: &[String]) -> Trouble {
+pub(super) fn not_by_an_agent(job: &Job, settings: &[String]) -> Trouble {
     let what = job.unit().unwrap_or("the run itself");
     Trouble::new(format!(
         "what {what} would land changes {}, which says what agents may do: that is a person's to change",
@@ -194,26 +225,34 @@ fn request(shop: &Shop, job: &Job, how: Land, base: &Oid, tree: &str) -> Result<
 }
 
 /// What a person should know about a landing that is none.
-fn said(job: &Job, text: String) -> Paper {
+pub(super) fn said(job: &Job, text: String) -> Paper {
     Paper::of(Note::Told { effect: job.id, name: "land".to_owned(), text })
 }
 
 /// What the landing came to is on record before the lane is touched.
-fn turned_away(shop: &Shop, job: &Job, came: &str, tip: &Oid) -> Outcome {
+pub(super) fn turned_away(
+    shop: &Shop,
+    job: &Job,
+    came: &str,
+    tip: &Oid,
+    checked: Vec<Note>,
+) -> Outcome {
     let note = Note::Turned {
         effect: job.id,
         unit: job.unit_owned(),
         came: came.to_owned(),
         tip: tip.to_string(),
     };
-    match shop.write_down(Paper::of(note)) {
+    let mut paper = Paper::of(note);
+    paper.notes.extend(checked);
+    match shop.write_down(paper) {
         Ok(()) => rebuilt(shop, job, came, tip).map(Ok),
         Err(stopped) => Ok(Err(stopped)),
     }
 }
 
 /// Puts the lane on the branch's new tip; where that does not go cleanly the files have both sides in them.
-fn rebuilt(shop: &Shop, job: &Job, word: &str, tip: &Oid) -> Result<Done, Trouble> {
+pub(super) fn rebuilt(shop: &Shop, job: &Job, word: &str, tip: &Oid) -> Result<Done, Trouble> {
     let at = when(job.effect.since);
     let lane = shop.lane(job.effect.lane, job.unit(), tip, at)?;
     let rebuilt = shop.store.rebase(&lane, tip, at)?;

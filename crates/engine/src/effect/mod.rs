@@ -15,6 +15,7 @@ mod patch;
 mod read;
 mod save;
 mod tell;
+mod train;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,7 +27,7 @@ use windlass_process::{Ending, Finished};
 use windlass_repo::Oid;
 
 use crate::clerk::Situation;
-use crate::entry::{Member, Note};
+use crate::entry::{Member, Note, Proof};
 use crate::message::{Done, Paper, Trouble};
 use crate::shop::{Brake, Seat, Shop, Stopped, lock, when};
 
@@ -53,6 +54,10 @@ pub struct Job {
     pub patch: Option<String>,
     /// For a landing that was turned away before: what it came to, and the tip that its work is being rebuilt on.
     pub turned: Option<(String, Oid)>,
+    /// For a landing that was about to happen as a car of a train: where that begins, and its commit.
+    pub coupled: Option<(Oid, Oid)>,
+    /// For a landing with a proof: what checks of its unit have come to, each with the tree that it ran on.
+    pub checked: Vec<(String, Proof)>,
     /// For a landing: why it may land, for whoever reads the history.
     pub evidence: Option<String>,
     /// What work is held against: where its lane started from, and for the run itself where everything began. A check that
@@ -132,7 +137,10 @@ pub fn perform(shop: &Shop, mut job: Job, brake: &Brake) -> Outcome {
             Errand::Save { how, label, trailers, .. } => {
                 save::save(shop, job, *how, label.as_deref(), trailers).map(Ok)
             }
-            Errand::Land { how, keep } => land::land(shop, job, *how, keep),
+            Errand::Land { how, keep, proof } if proof.is_empty() => {
+                land::land(shop, job, *how, keep)
+            }
+            Errand::Land { how, keep, proof } => train::queued(shop, job, *how, keep, proof, brake),
             Errand::Tell { names } => tell::tell(shop, job, names).map(Ok),
         },
     }

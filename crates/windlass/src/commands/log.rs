@@ -120,12 +120,18 @@ fn printed(entry: &Entry) -> Vec<(&'static str, &str)> {
         Note::Checked { output: Some(output), .. } => vec![("log-printed", output)],
         Note::BaseChecked { output, .. } => vec![("log-printed-before", output)],
         Note::Shown { shown, .. } => vec![("log-shown", shown)],
+        Note::Proved { checks, .. } => {
+            let outputs = checks.iter().filter_map(|it| it.output.as_deref());
+            outputs.map(|output| ("log-printed", output)).collect()
+        }
         Note::Checked { output: None, .. }
         | Note::TakenUp { .. }
         | Note::Based { .. }
         | Note::Saved { .. }
         | Note::Landed { .. }
         | Note::Turned { .. }
+        | Note::Queued { .. }
+        | Note::Coupled { .. }
         | Note::Conflicted { .. }
         | Note::ByHand { .. }
         | Note::Lost { .. }

@@ -79,18 +79,11 @@ impl Teller {
                     self.checked(name, *came, command.is_some(), looked)
                 )]
             }
-            Note::Landed { unit, commit, branch, waits, why, .. } => {
-                let where_to =
-                    [("commit", &commit[..commit.len().min(10)]), ("branch", branch.as_str())];
-                let Some(command) = waits else {
-                    return vec![format!("{}{}", of(unit), self.say("tell-landed", &where_to))];
-                };
-                let why = why.as_ref().map_or(String::new(), |why| format!(": {why}"));
-                vec![
-                    format!("{}{}{why}", of(unit), self.say("tell-waits-beside", &where_to)),
-                    format!("    {}", self.say("tell-take-it", &[("command", command)])),
-                ]
-            }
+            Note::Landed { .. }
+            | Note::Turned { .. }
+            | Note::Queued { .. }
+            | Note::Proved { .. }
+            | Note::Coupled { .. } => self.landing(note),
             Note::Lost { effect, kept } => {
                 let mut lines =
                     vec![self.say("tell-cut-off", &[("effect", &effect.0.to_string())])];
@@ -99,10 +92,6 @@ impl Teller {
                     format!("    {}", self.say("tell-edits-kept", &command))
                 }));
                 lines
-            }
-            Note::Turned { unit, came, .. } => {
-                let id = if came == "moved" { "tell-rebuilt" } else { "tell-conflict" };
-                vec![format!("{}{}", of(unit), self.say(id, &[]))]
             }
             Note::Told { text, .. } => text.lines().map(str::to_owned).collect(),
             Note::Kept { unit, commit } => {
@@ -124,6 +113,42 @@ impl Teller {
             | Note::Paper { .. }
             | Note::Left { .. }
             | Note::Shown { .. } => Vec::new(),
+        }
+    }
+
+    /// What became of a landing, or of several together.
+    fn landing(&self, note: &Note) -> Vec<String> {
+        match note {
+            Note::Landed { unit, commit, branch, waits, why, .. } => {
+                let where_to =
+                    [("commit", &commit[..commit.len().min(10)]), ("branch", branch.as_str())];
+                let Some(command) = waits else {
+                    return vec![format!("{}{}", of(unit), self.say("tell-landed", &where_to))];
+                };
+                let why = why.as_ref().map_or(String::new(), |why| format!(": {why}"));
+                vec![
+                    format!("{}{}{why}", of(unit), self.say("tell-waits-beside", &where_to)),
+                    format!("    {}", self.say("tell-take-it", &[("command", command)])),
+                ]
+            }
+            Note::Turned { unit, came, .. } => {
+                let id = match came.as_str() {
+                    "moved" => "tell-rebuilt",
+                    "fail" => "tell-not-together",
+                    _ => "tell-conflict",
+                };
+                vec![format!("{}{}", of(unit), self.say(id, &[]))]
+            }
+            Note::Queued { unit, .. } => {
+                vec![format!("{}{}", of(unit), self.say("tell-queued", &[]))]
+            }
+            // What one comes to alone is told with what becomes of it.
+            Note::Proved { units, came, .. } if units.len() > 1 => {
+                let red = *came == Check::Fail;
+                let id = if red { "tell-together-fail" } else { "tell-together-pass" };
+                vec![self.say(id, &[("units", &*units.join(" + "))])]
+            }
+            _ => Vec::new(),
         }
     }
 

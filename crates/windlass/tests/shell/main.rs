@@ -20,6 +20,7 @@ mod panels;
 mod patches;
 mod pilot;
 mod progress;
+mod queue;
 mod runs;
 mod scratch;
 mod surprises;

@@ -171,9 +171,10 @@ fn lost(workflow: &Workflow, stage: &Stage, verdict: VerdictIx, need: &Need) -> 
         Kind::Each { scope, .. } => {
             workflow.scopes[scope.at()].stages.iter().any(|child| workflow.stage(*child).edits)
         }
-        // A clean rebase makes a new tree, but not a new change; resolving a conflict makes both.
+        // A clean rebase makes a new tree, but not a new change; resolving a conflict makes both. What failed its proof
+        // was rebuilt on what it failed with.
         Kind::Errand(Errand::Land { .. }) => match stage.verdict(verdict).name.as_str() {
-            "moved" => {
+            "moved" | "fail" => {
                 matches!(workflow.stage(need.stage).kind, Kind::Errand(Errand::Checks { .. }))
             }
             "conflict" => true,
@@ -257,6 +258,33 @@ mod tests {
         assert_eq!(
             wrong(&Flow { land, ..SOUND }.text()),
             ["missing-evidence: test:pass", "missing-evidence: judge:good"]
+        );
+    }
+
+    #[test]
+    fn a_landing_with_a_proof_brings_its_own_checks() {
+        let proof = |rest: &str, land: &'static str| {
+            let text = Flow { land, ..SOUND }.text();
+            text.replace("needs=['test:pass','judge:good']", rest)
+        };
+        let land = "landed='done',moved='failed',conflict='failed',fail='failed'";
+        assert_eq!(wrong(&proof("proof=['test']", land)), [""; 0], "evidence enough");
+        assert_eq!(
+            wrong(&proof("proof=['test']", SOUND.land)),
+            ["unhandled-verdict: land"],
+            "it may be red"
+        );
+        assert_eq!(wrong(&proof("proof=[]\nneeds=['test:pass']", land))[..1], ["wrong-value: []"]);
+        assert_eq!(wrong(&proof("proof=['tset']", land)), ["unknown-check: tset"]);
+        assert_eq!(
+            wrong(&proof("needs=['test:pass']\nwith={test=\"'none'\"}", SOUND.land)),
+            ["misplaced-key: with"]
+        );
+        // What it was rebuilt on is another tree: a check's word no longer holds, and a judge's does.
+        let again = "landed='done',moved='failed',conflict='failed',fail={to='land',count='n'}";
+        assert_eq!(
+            wrong(&proof("proof=['test']\nneeds=['test:pass','judge:good']", again)),
+            ["missing-evidence: test:pass"]
         );
     }
 

@@ -23,11 +23,16 @@ impl Compiler<'_, '_, '_, '_> {
                 self.red_test(need.stage, span);
             }
         }
-        if found.is_empty() && outline.raw.needs.is_empty() && lands {
+        let proves =
+            matches!(&outline.raw.kind, Some(RawKind::Land { proof, .. }) if !proof.is_empty());
+        if found.is_empty() && outline.raw.needs.is_empty() && lands && !proves {
             let message = format!("`{}` lands without any evidence", outline.raw.called());
             self.problems.report(
                 Diagnostic::at(outline.raw.kind_key.clone(), Code::LandWithoutNeeds, message)
-                    .help("add `needs = [\"STAGE:VERDICT\"]`: what must hold before it lands"),
+                    .help(
+                        "add `needs = [\"STAGE:VERDICT\"]`: what must hold before it lands; or `proof = [\"test\"]`: what is \
+                         run on exactly what lands",
+                    ),
             );
         }
         found

@@ -60,8 +60,9 @@ impl Compiler<'_, '_, '_, '_> {
                 from: from.as_ref().and_then(|from| self.patch(from, outline.scope)),
             })
             .into(),
-            RawKind::Land { how, keep } => {
-                Kind::Errand(Errand::Land { how: *how, keep: texts(keep) }).into()
+            RawKind::Land { how, keep, proof } => {
+                Kind::Errand(Errand::Land { how: *how, keep: texts(keep), proof: texts(proof) })
+                    .into()
             }
             RawKind::Tell { names } => Kind::Errand(Errand::Tell { names: texts(names) }).into(),
             RawKind::Decide(cases) => self.decide(cases, stage),

@@ -17,7 +17,7 @@ pub(in super::super) enum Kind {
     Gate(Gate),
     Each { scope: Text, from: Option<Text> },
     Save { how: Save, label: Option<Text>, trailers: Vec<Text>, from: Option<Text> },
-    Land { how: Land, keep: Vec<Text> },
+    Land { how: Land, keep: Vec<Text>, proof: Vec<Text> },
     Tell { names: Vec<Text> },
     Decide(Vec<DecideCase>),
 }
@@ -188,6 +188,13 @@ fn save(node: Node<'_>, table: &Table<'_>, problems: &mut Problems<'_>) -> Optio
 
 fn land(node: Node<'_>, table: &Table<'_>, problems: &mut Problems<'_>) -> Option<Kind> {
     let keep = table.texts("keep", problems);
+    let proof = table.get("proof");
+    if let (None, Some(key)) = (proof, table.key("with")) {
+        let message = "only a `land` with a `proof` has a `with`";
+        let problem = Diagnostic::at(key.span.clone(), Code::MisplacedKey, message);
+        problems.report(problem.help("it says what its checks run; leave it out, or add `proof`"));
+    }
+    let proof = proof.map(|node| node.some_texts("`proof`", problems)).unwrap_or_default();
     let words = [
         ("fast-forward", Land::FastForward),
         ("merge", Land::Merge),
@@ -195,7 +202,7 @@ fn land(node: Node<'_>, table: &Table<'_>, problems: &mut Problems<'_>) -> Optio
         ("commit", Land::Commit),
     ];
     let word = node.text("`land`", problems)?;
-    Some(Kind::Land { how: super::choice(&word, "`land`", &words, problems)?, keep })
+    Some(Kind::Land { how: super::choice(&word, "`land`", &words, problems)?, keep, proof })
 }
 
 fn decide(node: Node<'_>, problems: &mut Problems<'_>) -> Option<Kind> {

@@ -52,9 +52,9 @@ impl Stage {
 }
 
 /// Keys that only some kinds have.
-const PARTICULAR: [(&str, &[&str]); 14] = [
+const PARTICULAR: [(&str, &[&str]); 15] = [
     ("edits", &["role", "save"]),
-    ("with", &["role", "panel", "tell", "read", "checks", "save"]),
+    ("with", &["role", "panel", "tell", "read", "checks", "save", "land"]),
     ("sees", &["role", "panel", "gate"]),
     ("agents", &["role"]),
     ("expect", &["checks"]),
@@ -66,6 +66,7 @@ const PARTICULAR: [(&str, &[&str]); 14] = [
     ("label", &["save"]),
     ("trailers", &["save"]),
     ("keep", &["land"]),
+    ("proof", &["land"]),
     ("needs", &["land", "save"]),
 ];
 

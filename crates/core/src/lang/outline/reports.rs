@@ -147,7 +147,13 @@ impl<'c> Finder<'c, '_, '_> {
             Kind::Save { how: Save::Patch | Save::Apply, .. } => {
                 Report::of(&["saved", "nothing", "refused"])
             }
-            Kind::Land { .. } => Report::of(&["landed", "moved", "conflict"]),
+            Kind::Land { proof, .. } if proof.is_empty() => {
+                Report::of(&["landed", "moved", "conflict"])
+            }
+            Kind::Land { proof, .. } => {
+                self.checks(proof);
+                Report::of(&["landed", "moved", "conflict", "fail"])
+            }
             Kind::Tell { names } => {
                 self.tells(names);
                 Report::of(&["told"])

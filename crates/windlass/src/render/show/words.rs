@@ -103,8 +103,9 @@ pub fn remarks(stage: &StageView) -> Vec<String> {
             remarks.push(format!("{word} {}", names.join(", ")));
         }
     };
-    if let KindView::Land { keep, .. } = &stage.kind {
+    if let KindView::Land { keep, proof, .. } = &stage.kind {
         list("keeps", keep);
+        list("proves", proof);
     }
     let needs: Vec<String> = stage
         .needs

@@ -120,6 +120,8 @@ pub enum KindView {
         land: windlass_core::workflow::Land,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         keep: Vec<String>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        proof: Vec<String>,
     },
     Tell {
         tell: Vec<String>,
@@ -255,7 +257,9 @@ impl KindView {
             Kind::Errand(Errand::Save { how, label, trailers, from }) => {
                 Self::Save { save: how, label, trailers, from: from.map(name) }
             }
-            Kind::Errand(Errand::Land { how, keep }) => Self::Land { land: how, keep },
+            Kind::Errand(Errand::Land { how, keep, proof }) => {
+                Self::Land { land: how, keep, proof }
+            }
             Kind::Errand(Errand::Tell { names }) => Self::Tell { tell: names },
             Kind::Decide(cases) => {
                 let case = |(when, is): &(Option<windlass_core::expr::Expr>, VerdictIx)| CaseView {
