@@ -1,5 +1,9 @@
 //! One feature: the decisions, attempts, steps after a validator's pass (M4, M5, M6, M7).
 
+use windlass_core::{
+    run::EffectKind,
+    workflow::{Errand, Land},
+};
 use windlass_sim::Walk;
 
 use super::{ONE, TWO, mission};
@@ -113,31 +117,40 @@ fn only_the_configured_steps_run_after_a_validators_pass() {
     mission().holds([
         row("optional", format!("{ONE} >"))
             .with("steps", "")
-            .passes("validator proof merge")
-            .never("smoke ui_qa crosscheck document final_smoke"),
+            .passes("validator merge")
+            .never("ui_qa crosscheck document final_smoke"),
         row("optional smoke", format!("{ONE} >"))
             .with("steps", "smoke")
-            .passes("validator smoke proof merge final_smoke")
+            .passes("validator merge final_smoke")
             .never("ui_qa crosscheck document"),
         row("+ ui-qa", format!("{ONE} >"))
             .with("steps", "ui-qa")
             .passes("validator ui_qa merge")
-            .never("smoke crosscheck document"),
+            .never("crosscheck document"),
         row("+ crosscheck", format!("{ONE} >"))
             .with("steps", "crosscheck")
             .passes("validator crosscheck merge")
-            .never("smoke ui_qa document"),
+            .never("ui_qa document"),
         row("+ documenter", format!("{ONE} >"))
             .with("steps", "documenter")
             .passes("validator document prove validator merge")
-            .never("smoke ui_qa crosscheck"),
+            .never("ui_qa crosscheck"),
         row("all of them", format!("{ONE} >"))
             .with("steps", all)
-            .passes("validator document validator ui_qa crosscheck smoke proof merge"),
+            .passes("validator document validator ui_qa crosscheck merge"),
         row("if pass →: not before it", format!("{ONE} {PROVED} validator:fail worker:built"))
             .with("steps", all)
-            .never("document ui_qa crosscheck smoke"),
+            .never("document ui_qa crosscheck"),
     ]);
+    for (steps, smoke) in [("", "none"), ("ui-qa", "none"), ("smoke", "detected")] {
+        let script = mission();
+        let walk = script.play(&[("steps", steps)], &format!("{ONE} >merge"));
+        let effect = walk.find("merge").map(|(_, effect)| effect).expect("under way");
+        let proof = ["smoke", "build", "test"].map(str::to_owned).to_vec();
+        let lands = EffectKind::Errand(Errand::Land { how: Land::Merge, keep: vec![], proof });
+        assert_eq!(effect.kind, lands, "what lands is proved as it lands");
+        assert_eq!(effect.with.get("smoke"), Some(&smoke.into()), "{steps}");
+    }
 }
 
 #[test]
@@ -164,12 +177,12 @@ fn the_documents_land_with_their_feature_and_are_looked_at_first() {
             format!("{ONE} {PROVED} validator:pass document:nothing validator:pass")
         })
         .with("steps", "documenter")
-        .at("proof"),
+        .at("merge"),
         row("a feature that is tried again is not documented again", {
             format!("{documented} prove:pass validator:fail worker:built prove:pass validator:pass")
         })
         .with("steps", "documenter")
-        .at("proof"),
+        .at("merge"),
     ]);
     let script = mission();
     let walk = script.play(&[("steps", "documenter")], &format!("{documented} >"));
@@ -182,19 +195,15 @@ fn a_step_that_fails_sends_the_feature_back_to_its_worker() {
         row("on fail: retained for retry", format!("{ONE} {PROVED} >{which} {which}:fail"))
             .with("steps", steps)
             .at("worker")
-            .never("merge")
+            .units("F-1=started")
     };
     mission().holds([
         failing("ui-qa", "ui_qa"),
         failing("crosscheck", "crosscheck"),
-        failing("smoke", "smoke"),
-        failing("", "proof"),
+        failing("smoke", "merge"),
+        failing("", "merge"),
         row("C15: no checks is SKIPPED, not FAIL", format!("{ONE} worker:built prove:skipped"))
             .at("validator"),
-        row("C15: no smoke test", format!("{ONE} >smoke smoke:skipped"))
-            .with("steps", "smoke")
-            .at("proof"),
-        row("C15: no checks", format!("{ONE} >proof proof:skipped")).at("merge"),
         row("… and before the validator is paid for", format!("{ONE} worker:built prove:fail"))
             .at("worker")
             .never("validator"),
@@ -209,8 +218,8 @@ fn whatever_sends_a_feature_back_counts_as_an_attempt_and_is_told_to_the_next() 
         ("", "worker:built prove:pass validator:fail", true),
         ("ui-qa", ">ui_qa ui_qa:fail", false),
         ("crosscheck", ">crosscheck crosscheck:fail", false),
-        ("smoke", ">smoke smoke:fail", true),
-        ("", ">proof proof:fail", true),
+        ("smoke", ">merge merge:fail", true),
+        ("", ">merge merge:fail", true),
     ];
     for (steps, fails, widens) in cases {
         let script = mission();
@@ -223,7 +232,7 @@ fn whatever_sends_a_feature_back_counts_as_an_attempt_and_is_told_to_the_next() 
     }
     let script = mission();
     let issues = "validator:issues,issues=F-FIX-1";
-    let first = format!("{PROVED} {issues} proof:pass merge:landed housekeeping:told");
+    let first = format!("{PROVED} {issues} merge:landed housekeeping:told");
     let again = format!("{PROVED} validator:issues,issues=F-FIX-2");
     let inputs = [("max_attempts", "1"), ("max_iterations", "99")];
     let walk = script.play(&inputs, &format!("{ONE} {first} {again} {again} housekeeping:told"));
@@ -360,10 +369,10 @@ fn issues_become_fix_features_once_and_never_from_a_fix() {
         let link = (unit.origin.as_deref(), unit.generation);
         assert_eq!(link, (Some("F-1"), 1), "linked to its origin");
     }
-    assert_eq!(walk.at(), ["proof"], "the feature goes on as after a pass");
-    script.go_on(&mut walk, &format!("proof:pass merge:landed >worker {PROVED} {found}"));
+    assert_eq!(walk.at(), ["merge"], "the feature goes on as after a pass");
+    script.go_on(&mut walk, &format!("merge:landed >worker {PROVED} {found}"));
     assert_eq!(walk.run().tally().total, 4, "what is known is not converted again");
-    script.go_on(&mut walk, &format!("proof:pass merge:landed >worker {PROVED}"));
+    script.go_on(&mut walk, &format!("merge:landed >worker {PROVED}"));
     assert_eq!(crate::script::working(&walk), "F-FIX-1");
     script.go_on(&mut walk, "validator:issues,issues=F-FIX-3");
     assert_eq!(walk.at(), ["worker"], "a fix with issues is tried again");
@@ -376,7 +385,7 @@ fn issues_become_fix_features_once_and_never_from_a_fix() {
 fn what_is_not_a_verdict_never_counts_as_a_pass() {
     let rows = ["unknown", "no_output", "crashed", "timed_out"].map(|mishap| {
         let steps = format!("{ONE} {PROVED} validator:{mishap}*3");
-        row("C14: an Unknown verdict never counts as a pass", steps).exits(3).never("proof merge")
+        row("C14: an Unknown verdict never counts as a pass", steps).exits(3).never("merge")
     });
     mission().holds(rows);
     mission().holds(["unknown", "crashed"].map(|mishap| {
@@ -385,6 +394,6 @@ fn what_is_not_a_verdict_never_counts_as_a_pass() {
     }));
     mission().holds(["context_full", "cut_short"].map(|mishap| {
         let steps = format!("{ONE} {PROVED} validator:{mishap}");
-        row("… and is held where it is", steps).exits(3).never("proof merge")
+        row("… and is held where it is", steps).exits(3).never("merge")
     }));
 }

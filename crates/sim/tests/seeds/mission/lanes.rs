@@ -24,7 +24,7 @@ fn features_that_claim_the_same_files_are_not_built_at_once() {
     let queue = "queue:found features:found,features=a@src/+b@src/x.rs+c@docs/,six_times=18";
     let mut walk = script.play(&[("lanes", "3")], queue);
     assert_eq!(working(&walk), "a c", "workers can edit different files at the same time");
-    script.go_on(&mut walk, "worker:built prove:pass validator:pass proof:pass merge:landed");
+    script.go_on(&mut walk, "worker:built prove:pass validator:pass merge:landed");
     script.go_on(&mut walk, "housekeeping:told");
     assert_eq!(working(&walk), "c b");
 }
@@ -36,7 +36,7 @@ fn a_feature_waits_for_what_it_depends_on() {
     let mut walk = script.play(&[("lanes", "3")], queue);
     let mut order = vec![working(&walk)];
     for _ in 0..2 {
-        script.go_on(&mut walk, "worker:built prove:pass validator:pass proof:pass merge:landed");
+        script.go_on(&mut walk, "worker:built prove:pass validator:pass merge:landed");
         script.go_on(&mut walk, "housekeeping:told");
         order.push(working(&walk));
     }
@@ -68,12 +68,8 @@ fn a_validators_pass_merges_into_the_base() {
         row("the base moved: proved again, and no agent is asked again", {
             format!("{ready} merge:moved")
         })
-        .at("proof"),
-        row("… with its smoke test", format!("{ready} merge:moved"))
-            .with("steps", "smoke")
-            .at("smoke"),
-        row("… and merged", format!("{ready} merge:moved proof:pass")).at("merge"),
-        row("… unless it fails there", format!("{ready} merge:moved proof:fail")).at("worker"),
+        .at("merge"),
+        row("… unless it fails there", format!("{ready} merge:moved merge:fail")).at("worker"),
         row("conflict: joined, then proved and validated again", {
             format!("{ready} merge:conflict resolve:resolved prove:pass")
         })
@@ -85,8 +81,27 @@ fn a_validators_pass_merges_into_the_base() {
         .exits(3),
     ]);
     let script = mission();
-    let walk = script.play(&[], &format!("{ready} merge:moved proof:pass merge:landed >"));
-    assert_eq!((walk.runs("validator"), walk.runs("proof"), walk.runs("merge")), (1, 2, 2));
+    let walk = script.play(&[], &format!("{ready} merge:moved merge:landed >"));
+    assert_eq!((walk.runs("validator"), walk.runs("merge")), (1, 2));
+}
+
+#[test]
+fn features_that_are_ready_merge_together() {
+    let script = mission();
+    let mut walk = script.play(&[("lanes", "2")], &format!("{TWO} worker:built worker:built"));
+    script.go_on(&mut walk, "prove:pass prove:pass validator:pass validator:pass");
+    assert_eq!(walk.at(), ["merge", "merge"], "neither waits for the other");
+    let lane = |walk: &windlass_sim::Walk<'_>| {
+        let (id, effect) = walk.find("merge").expect("under way");
+        (id, effect.unit)
+    };
+    let (first, unit) = lane(&walk);
+    script.go_on(&mut walk, "merge:fail");
+    assert_ne!(lane(&walk).0, first, "the other one still waits");
+    let there = walk.find("worker").map(|(_, effect)| effect).expect("tries again");
+    assert_eq!(there.unit, unit);
+    let subject = there.subject.expect("its work, on what it failed with");
+    assert_eq!(subject.tree.as_ref(), "tree-3");
 }
 
 #[test]
@@ -102,7 +117,7 @@ fn conflicts_and_moved_bases_come_to_an_end() {
     assert_eq!(walk.records().last().map(String::as_str), Some("ESCALATE"));
     let mut walk = script.play(&inputs, &format!("{ONE} >merge"));
     for _ in 0..20 {
-        script.go_on(&mut walk, "merge:moved proof:pass");
+        script.go_on(&mut walk, "merge:moved");
     }
     script.go_on(&mut walk, "merge:moved >");
     assert_eq!((walk.exit_code(), walk.runs("merge")), (Some(3), 21));
@@ -112,9 +127,7 @@ fn conflicts_and_moved_bases_come_to_an_end() {
 #[test]
 fn nothing_merges_on_less_than_every_configured_step() {
     let script = mission();
-    let all = "validator:pass|issues ui_qa:pass crosscheck:pass smoke:pass|skipped \
-               proof:pass|skipped";
-    assert_eq!(script.needs("merge"), all);
+    assert_eq!(script.needs("merge"), "validator:pass|issues ui_qa:pass crosscheck:pass");
     assert_eq!(script.needs("final_merge"), "final_proof:pass|skipped");
     assert_eq!(script.editors(), "worker document resolve final_document");
 }

@@ -96,7 +96,7 @@ fn each_checkpoint_writes_its_file_and_pauses_for_a_human_grant() {
     // The trigger, what comes before it, its gate, and where a grant goes on.
     let cases = [
         ("post-planner", "queue:missing", "plan_grant", "features"),
-        ("pre-merge", ONE, "merge_grant", "proof"),
+        ("pre-merge", ONE, "merge_grant", "merge"),
         ("post-feature", TWO, "feature_grant", "look"),
         ("pre-done", TWO, "done_grant", "all_done"),
     ];
@@ -161,7 +161,7 @@ fn a_checkpoint_that_is_not_granted() {
             at("merge") + " merge_grant:grant >merge merge:moved"
         })
         .with("checkpoints", "pre-merge")
-        .at("proof"),
+        .at("merge"),
         row("pre-done, granted: the smoke gate still comes", at("done") + " done_grant:grant")
             .with("checkpoints", "pre-done")
             .with("steps", "smoke")
