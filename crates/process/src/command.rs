@@ -26,7 +26,7 @@ use rustix::{
 };
 
 use crate::{
-    Bounds, Env, Output, Sandbox, View,
+    Bounds, Env, Fed, Output, Sandbox, View,
     error::SpawnError,
     launch::Plan,
     spool::Spool,
@@ -44,7 +44,7 @@ pub enum Stream {
 }
 
 /// What a program reads.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub enum Stdin {
     /// Nothing: the first read meets the end.
     #[default]
@@ -52,6 +52,8 @@ pub enum Stdin {
     /// These bytes, then the end. They lie in memory of the kernel before the program starts, so
     /// nobody has to write them while it runs.
     Bytes(Vec<u8>),
+    /// What somebody writes while it runs.
+    Fed(Fed),
 }
 
 /// What a program may take. No limit must be asked for.
@@ -215,6 +217,7 @@ impl Command {
             Stdin::Null => open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
                 .map_err(io::Error::from),
             Stdin::Bytes(bytes) => held(&bytes),
+            Stdin::Fed(fed) => fed.pipe.try_clone(),
         };
         let stdin = stdin.and_then(above_stdio).map_err(system("hand over its input"))?;
         let (out, out_end) = stream().map_err(system("open a pipe"))?;

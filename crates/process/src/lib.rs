@@ -23,7 +23,7 @@
 //! | question | file |
 //! |---|---|
 //! | what is to be started, and with what? | `command.rs`, `env.rs`, `which.rs` |
-//! | what does a caller hold? | `spawner.rs` |
+//! | what does a caller hold? | `spawner.rs`; to write to a program while it runs `feed.rs` |
 //! | what does the one thread do? | `minder.rs`, `ward.rs` for one child, `poller.rs` to wait |
 //! | how does a program get started? | `launch.rs`, where the unsafe code is |
 //! | what does an agent see of the machine? | `sandbox/` |
@@ -45,6 +45,7 @@ mod command;
 mod env;
 mod error;
 mod family;
+mod feed;
 mod gauge;
 pub mod keeper;
 mod launch;
@@ -65,6 +66,7 @@ pub use cgroup::LimitedBy;
 pub use command::{Command, Limits, Stdin, Stream, Watch};
 pub use env::Env;
 pub use error::{Lost, RunError, Shortage, SpawnError, StartError};
+pub use feed::{Fed, Feed};
 pub use ledger::Ledger;
 pub use output::{Captured, Digest, LeftOut, Output, ReadError};
 pub use proc::Started;

@@ -1,8 +1,9 @@
 //! How a program finds the world when it starts.
 
 use std::os::fd::AsRawFd;
+use std::time::Duration;
 
-use windlass_process::{Env, Stdin};
+use windlass_process::{Env, Feed, Stdin};
 
 use super::*;
 
@@ -84,6 +85,34 @@ fn what_it_was_given_need_not_be_read() {
     let bytes = vec![b'x'; 1_000_000];
     let finished = spawner().run(sh("exit 3").stdin(Stdin::Bytes(bytes))).unwrap();
     assert_eq!(finished.ending, windlass_process::Ending::Exited(3));
+}
+
+#[test]
+fn it_can_be_written_to_while_it_runs() {
+    let (mut feed, fed) = Feed::pair().unwrap();
+    let (command, said) = watched(Command::new("cat", "/").stdin(Stdin::Fed(fed)));
+    let child = spawner().spawn(command).unwrap();
+    for line in ["one", "two"] {
+        feed.write(format!("{line}\n").as_bytes(), Duration::from_secs(20)).unwrap();
+        assert_eq!(Said::line(&said), line);
+    }
+    drop(feed);
+    assert!(child.wait().unwrap().succeeded());
+}
+
+#[test]
+fn who_reads_nothing_is_not_waited_for() {
+    let (mut feed, fed) = Feed::pair().unwrap();
+    let (command, said) = watched(sh("echo ready; exec sleep 1000").stdin(Stdin::Fed(fed)));
+    let child = spawner().spawn(command).unwrap();
+    assert_eq!(Said::line(&said), "ready");
+    let much = vec![b'x'; 2_000_000];
+    let error = feed.write(&much, Duration::from_millis(50)).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);
+    child.stop();
+    let _ = child.wait();
+    let error = feed.write(b"x", Duration::from_millis(50)).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
 }
 
 #[test]

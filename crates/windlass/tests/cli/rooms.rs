@@ -1,4 +1,4 @@
-//! The direction of the rooms: `core`, `process` ← `journal`, `repo`, `agents`, `sources` ←
+//! The direction of the rooms: `core`, `process` ← `journal`, `repo`, `agents`, `sources`, `browser` ←
 //! `engine` ← `clerks` ← `windlass`. Code that wants to look the other way does not build for long.
 
 use std::collections::BTreeSet;
@@ -9,10 +9,15 @@ use serde_json::Value;
 
 const BASE: &[&str] = &["windlass-core", "windlass-process"];
 
-const ADAPTERS: &[&str] =
-    &["windlass-journal", "windlass-repo", "windlass-agents", "windlass-sources"];
+const ADAPTERS: &[&str] = &[
+    "windlass-journal",
+    "windlass-repo",
+    "windlass-agents",
+    "windlass-sources",
+    "windlass-browser",
+];
 
-/// Which rooms a room may use. The four adapters never use each other.
+/// Which rooms a room may use. The five adapters never use each other.
 const MAY_USE: &[(&str, &[&[&str]])] = &[
     ("windlass-core", &[]),
     ("windlass-process", &[]),
@@ -23,6 +28,7 @@ const MAY_USE: &[(&str, &[&[&str]])] = &[
     ("windlass-repo", &[BASE]),
     ("windlass-agents", &[BASE]),
     ("windlass-sources", &[BASE]),
+    ("windlass-browser", &[BASE]),
     ("windlass-inside", &[BASE, &["windlass-agents"]]),
     ("windlass-engine", &[BASE, ADAPTERS]),
     (
