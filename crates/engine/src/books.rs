@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use windlass_core::run::EffectId;
 
-use crate::entry::{Answered, Check, Coupling, Invocation, Member, Note};
+use crate::entry::{Answered, Check, Coupling, Invocation, Member, Note, Picture};
 
 /// What the notes of a run add up to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +47,20 @@ pub struct Books {
     /// Until when each agent is served no more, by the wall clock.
     #[serde(default)]
     limited: BTreeMap<String, i64>,
+    /// What a browser saw last of what each unit has built.
+    #[serde(default)]
+    browsed: BTreeMap<Option<String>, Browsed>,
+}
+
+/// What a browser saw.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Browsed {
+    /// The tree that it looked at.
+    pub tree: String,
+    /// Step by step, by digest.
+    pub seen: String,
+    /// Its pictures.
+    pub pictures: Vec<Picture>,
 }
 
 /// A unit, or a part of one, that an agent was asked about.
@@ -146,6 +160,10 @@ impl Books {
                     output: output.clone(),
                 };
                 self.checks.entry(unit.clone()).or_default().insert(name.clone(), checked);
+            }
+            Note::Browsed { unit, tree, seen, pictures, .. } => {
+                let (tree, seen, pictures) = (tree.clone(), seen.clone(), pictures.clone());
+                self.browsed.insert(unit.clone(), Browsed { tree, seen, pictures });
             }
             Note::Landed { effect, unit, commit, waits, .. } => {
                 self.coupled.remove(effect);
@@ -250,6 +268,11 @@ impl Books {
     pub fn checks(&self, unit: Option<&str>) -> impl Iterator<Item = (&str, &Checked)> {
         let own = self.checks.get(&unit.map(str::to_owned));
         own.into_iter().flatten().map(|(name, checked)| (name.as_str(), checked))
+    }
+
+    /// What a browser saw last of what a unit has built.
+    pub fn browsed(&self, unit: Option<&str>) -> Option<&Browsed> {
+        self.browsed.get(&unit.map(str::to_owned))
     }
 
     /// The commit that holds what a unit's lane held when we looked last.

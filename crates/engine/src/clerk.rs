@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use windlass_core::run::{Item, Run, Stamp};
 use windlass_core::value::Value;
+use windlass_sources::contract::Assertion;
 use windlass_sources::{Reading, SourceError};
 
 use crate::entry::{Entry, Member};
@@ -159,6 +160,13 @@ pub trait Clerk: Send + Sync {
     /// Whether a paper that a role has written is kept; `promised` is what it is there to write, by name and path.
     fn keeps(&self, _path: &str, _promised: &[(String, String)]) -> bool {
         true
+    }
+
+    /// What is asserted of the work that the check `contract` is about: all that Windlass itself can see to be so or not is tried out on a
+    /// checkout of the exact tree. Nothing said means the contract that the project had before the work began, all of it: what
+    /// the work itself makes of its contract never counts.
+    fn assertions(&self, _at: &Situation) -> Option<Vec<Assertion>> {
+        None
     }
 
     /// Directories and files of a lane that belong to the session and not to the work.

@@ -72,6 +72,20 @@ pub enum Note {
         /// What it printed.
         output: Option<String>,
     },
+    /// A browser looked at what a unit has built.
+    Browsed {
+        /// For this effect.
+        effect: EffectId,
+        /// The unit.
+        unit: Option<String>,
+        /// The tree that it looked at.
+        tree: String,
+        /// Step by step, what was seen.
+        seen: String,
+        /// What it took pictures of.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pictures: Vec<Picture>,
+    },
     /// A check was run on the base, to tell what failed before.
     BaseChecked {
         /// The check.
@@ -236,6 +250,19 @@ pub struct Coupling {
     pub commit: String,
 }
 
+/// A picture that the browser took.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Picture {
+    /// The assertion that it belongs to.
+    pub assertion: String,
+    /// What it is called there.
+    pub name: String,
+    /// A PNG file.
+    pub holds: String,
+    /// Where it can be looked at, unless a later one has taken its place.
+    pub file: String,
+}
+
 /// An agent that is asked: on whose behalf, what for, and what exactly.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invocation {
@@ -331,6 +358,10 @@ impl Note {
                 [prompt, stdout, stderr].into_iter().chain(text).map(String::as_str).collect()
             }
             Note::Checked { output, .. } => output.iter().map(String::as_str).collect(),
+            Note::Browsed { seen, pictures, .. } => {
+                let pictures = pictures.iter().map(|picture| picture.holds.as_str());
+                [seen.as_str()].into_iter().chain(pictures).collect()
+            }
             Note::BaseChecked { output, .. } => vec![output],
             Note::Paper { holds, .. } => holds.iter().map(String::as_str).collect(),
             Note::Shown { shown, .. } => vec![shown],

@@ -8,7 +8,7 @@ use windlass_repo::{Oid, Store};
 
 use crate::books::{Attempt, Books};
 use crate::clerk::{Clerk, Situation};
-use crate::entry::{Check, Member};
+use crate::entry::{Check, Member, Picture};
 
 /// So much of what was said or printed is shown, from its end.
 const OUTPUT_BYTES: usize = 16 * 1024;
@@ -41,7 +41,7 @@ pub struct Exhibits<'a> {
 
 impl Exhibits<'_> {
     /// What every workflow can show, whoever its clerk is.
-    pub const ALWAYS: [&'static str; 8] = [
+    pub const ALWAYS: [&'static str; 9] = [
         "attempts",
         "check-output",
         "output",
@@ -50,6 +50,7 @@ impl Exhibits<'_> {
         "conflicts",
         "others",
         "lane",
+        "browser",
     ];
 
     /// What is shown under a name; nothing if there is nothing.
@@ -66,6 +67,7 @@ impl Exhibits<'_> {
             "conflicts" => self.conflicts(at),
             "others" => self.others(at),
             "lane" => Some(LANE.to_owned()),
+            "browser" => self.browser(at),
             other => self.clerk.artifact(other, at),
         };
         text.filter(|text| !text.is_empty())
@@ -217,6 +219,17 @@ impl Exhibits<'_> {
         }
         if came.len() > OTHERS_SHOWN {
             text.push_str(&format!("[… {} more]\n", came.len() - OTHERS_SHOWN));
+        }
+        Some(text)
+    }
+
+    /// What a browser saw, step by step, and where its pictures are.
+    fn browser(&self, at: &Situation) -> Option<String> {
+        let browsed = self.books.browsed(unit(at))?;
+        let mut text = end(&self.text(&browsed.seen)?);
+        for picture in &browsed.pictures {
+            let Picture { assertion, name, file, .. } = picture;
+            text.push_str(&format!("\nA picture of {assertion}, {name}: {file}"));
         }
         Some(text)
     }

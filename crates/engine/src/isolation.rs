@@ -225,6 +225,19 @@ impl Isolation {
         view
     }
 
+    /// What a browser sees: a home, and what it is made of. Nothing of the work: it has that from the app.
+    pub fn of_browser(&self, quarters: &Path, program: &Path) -> View {
+        let mut view = self.of_quarters(Workspace { work: quarters, objects: quarters, quarters });
+        // It is of little use without what lies beside it.
+        let beside = program.parent().filter(|dir| dir.components().count() > 2);
+        if let Some(beside) = beside.filter(|dir| !view.shows(dir)) {
+            view.show(beside, Access::Read);
+        }
+        let [_, home] = self.home(quarters);
+        view.directory = home;
+        view
+    }
+
     /// The machine, a home, and room for scratch files.
     fn of_quarters(&self, space: Workspace<'_>) -> View {
         let mut view = self.common.clone();

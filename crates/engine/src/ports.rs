@@ -40,6 +40,11 @@ impl Ports {
         })
     }
 
+    /// The first of them.
+    pub fn first(&self) -> u16 {
+        *self.range.start()
+    }
+
     /// Says which they are: `PORT` is what many servers look at, the others are ours.
     pub fn say(&self, env: Env) -> Env {
         let (first, last) = (self.range.start(), self.range.end());

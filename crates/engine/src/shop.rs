@@ -180,6 +180,11 @@ impl Quarters<'_> {
         self.stays = true;
     }
 
+    /// The first of their ports: `PORT`.
+    pub fn port(&self) -> Option<u16> {
+        self.ports.as_ref().map(Ports::first)
+    }
+
     /// What whoever has them finds in the environment.
     pub fn env(&self, env: Env) -> Env {
         let env = self.shop.setup.isolation.env(env, &self.path);
@@ -410,6 +415,11 @@ impl Shop {
         self.dir.join("effects").join(&self.run)
     }
 
+    /// Where pictures are kept that the browser took for the run, for people to look at. The journal has them too.
+    pub fn pictures(&self) -> PathBuf {
+        self.dir.join("pictures").join(&self.run)
+    }
+
     /// A desk of one's own. Like lanes they are used again: making a file costs more than writing it.
     pub fn desk(&self) -> Result<Desk, Trouble> {
         let desks = self.desks();
@@ -459,17 +469,38 @@ struct BrakeState {
     pulled: bool,
     child: Option<Arc<Child>>,
     alarm: Option<Box<dyn FnOnce() + Send>>,
+    /// What runs beside that.
+    beside: Vec<Child>,
+}
+
+/// Something that runs beside what an effect does, until this is dropped.
+pub struct Beside {
+    brake: Brake,
+    child: Child,
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        self.child.stop();
+        // Where it was at work is given to somebody else next.
+        let _ = self.child.wait();
+        let own = self.child.started();
+        lock(&self.brake.state).beside.retain(|child| child.started() != own);
+    }
 }
 
 impl Brake {
     /// Stops what runs, and whatever would run next.
     pub fn pull(&self) {
-        let (child, alarm) = {
+        let (child, beside, alarm) = {
             let mut state = lock(&self.state);
             state.pulled = true;
-            (state.child.take(), state.alarm.take())
+            (state.child.take(), std::mem::take(&mut state.beside), state.alarm.take())
         };
         if let Some(child) = child {
+            child.stop();
+        }
+        for child in beside {
             child.stop();
         }
         if let Some(alarm) = alarm {
@@ -486,6 +517,19 @@ impl Brake {
         } else {
             state.alarm = Some(Box::new(alarm));
         }
+    }
+
+    /// Has something stopped as well that runs beside what the effect does.
+    pub fn hold(&self, child: Child) -> Beside {
+        {
+            let mut state = lock(&self.state);
+            if state.pulled {
+                child.stop();
+            } else {
+                state.beside.push(child.clone());
+            }
+        }
+        Beside { brake: self.clone(), child }
     }
 
     /// Whether it was pulled.

@@ -519,7 +519,8 @@ fn crew(config: &Config, run: &Run) -> Result<Crew, Error> {
 
 /// The checks that a workflow runs, and those that are part of others.
 fn run_checks(flow: &Workflow) -> Vec<&str> {
-    let usual = ["setup", "build", "test", "lint", "type-check", COMMIT_HOOKS];
+    // `serve` is what the check `contract` starts.
+    let usual = ["setup", "build", "test", "lint", "type-check", "serve", COMMIT_HOOKS];
     let named = flow.stages.iter().flat_map(|stage| stage.kind.checks());
     named.map(String::as_str).chain(usual).collect()
 }

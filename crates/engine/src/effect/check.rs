@@ -1,4 +1,5 @@
-//! Runs checks: commands of the project, on a clean checkout of exactly the tree in question.
+//! Runs checks: commands of the project, on a clean checkout of exactly the tree in question. What Windlass looks at itself is
+//! in `measure.rs` and `contract/`.
 //!
 //! An agent's word is never evidence. A check that does not exist is skipped, never passed; one that fails on the base
 //! as well is not this work's doing, and is said to be so.
@@ -11,6 +12,7 @@ use windlass_core::value::Value;
 use windlass_process::{Command, Ending, Env, Finished, Limits, Output};
 use windlass_repo::{Car, Oid};
 
+use super::contract::CONTRACT;
 use super::measure::Measure;
 use super::{Job, Outcome, barred, subject};
 use crate::entry::{Check, Note, Proof};
@@ -118,14 +120,14 @@ fn findings(job: &Job, paper: &Paper) -> Vec<Item> {
     failing.map(item).collect()
 }
 
-struct Checks<'a> {
-    shop: &'a Shop,
-    job: &'a Job,
-    brake: &'a Brake,
-    tree: &'a str,
+pub(super) struct Checks<'a> {
+    pub(super) shop: &'a Shop,
+    pub(super) job: &'a Job,
+    pub(super) brake: &'a Brake,
+    pub(super) tree: &'a str,
     /// For a landing's proof: what is on record of this very tree.
-    proof: Option<&'a [Proof]>,
-    paper: Paper,
+    pub(super) proof: Option<&'a [Proof]>,
+    pub(super) paper: Paper,
 }
 
 impl Checks<'_> {
@@ -144,7 +146,11 @@ impl Checks<'_> {
                 ran.extend(Some(came).filter(|came| measure.proves() || *came == Check::Fail));
                 continue;
             }
-            match self.one(name, commit, base)? {
+            let came = match name == CONTRACT {
+                true => self.contract(commit, base)?,
+                false => self.one(name, commit, base)?,
+            };
+            match came {
                 Ok(came) => ran.push(came),
                 Err(stopped) => return Ok(Err(stopped)),
             }
@@ -250,7 +256,7 @@ impl Checks<'_> {
     }
 
     /// The command of a check: what the stage says, or else what the project has.
-    fn command(&self, name: &str) -> Option<String> {
+    pub(super) fn command(&self, name: &str) -> Option<String> {
         match self.job.effect.with.get(&name.replace('-', "_")) {
             Some(Value::Text(said)) if &**said == NO_COMMAND => None,
             Some(Value::Text(said)) if &**said != DETECTED => Some(said.to_string()),
@@ -259,7 +265,7 @@ impl Checks<'_> {
     }
 
     /// What a check comes to on the base, run there once.
-    fn on_base(
+    pub(super) fn on_base(
         &mut self,
         name: &str,
         command: &str,
@@ -316,12 +322,21 @@ impl Checks<'_> {
     }
 
     /// Runs a line in a checkout.
-    fn shell(
+    pub(super) fn shell(
         &self,
         line: &str,
         space: Workspace<'_>,
         env: &Env,
     ) -> Result<Result<Finished, Stopped>, Trouble> {
+        let ran = self.brake.run(&self.shop.spawner, self.line(line, space, env))?;
+        if let Ok(finished) = &ran {
+            barred(finished)?;
+        }
+        Ok(ran)
+    }
+
+    /// A line for the shell, as it is started in a checkout.
+    pub(super) fn line(&self, line: &str, space: Workspace<'_>, env: &Env) -> Command {
         let isolation = &self.shop.setup.isolation;
         let command = Command::new("/bin/sh", space.work)
             .args(["-c", line])
@@ -334,15 +349,16 @@ impl Checks<'_> {
             grace: self.shop.setup.grace,
             bounds: self.shop.setup.bounds(space),
         };
-        let command = isolation.confine(command, limits, isolation.of_check(space));
-        let ran = self.brake.run(&self.shop.spawner, command)?;
-        if let Ok(finished) = &ran {
-            barred(finished)?;
-        }
-        Ok(ran)
+        isolation.confine(command, limits, isolation.of_check(space))
     }
 
-    fn note(&mut self, name: &str, command: Option<&str>, came: Check, output: Option<Vec<u8>>) {
+    pub(super) fn note(
+        &mut self,
+        name: &str,
+        command: Option<&str>,
+        came: Check,
+        output: Option<Vec<u8>>,
+    ) {
         let output = output.map(|output| self.paper.keep(output));
         self.record(name, command, came, output);
     }
@@ -360,7 +376,7 @@ impl Checks<'_> {
     }
 
     /// Both streams, one after the other, and what it does not know of itself.
-    fn printed(&self, finished: &Finished) -> Result<Vec<u8>, Trouble> {
+    pub(super) fn printed(&self, finished: &Finished) -> Result<Vec<u8>, Trouble> {
         let mut printed = finished.stdout.text()?;
         let errors = finished.stderr.text()?;
         let remark = ran_short(finished).map_or_else(String::new, |it| format!("windlass: {it}\n"));
@@ -374,6 +390,6 @@ impl Checks<'_> {
     }
 }
 
-fn passed(finished: &Finished) -> bool {
+pub(super) fn passed(finished: &Finished) -> bool {
     finished.ending == Ending::Exited(0)
 }

@@ -5,6 +5,7 @@
 //! with a message instead of being charged to anybody.
 
 pub mod check;
+mod contract;
 mod heard;
 mod invoke;
 mod kept;

@@ -119,6 +119,7 @@ fn printed(entry: &Entry) -> Vec<(&'static str, &str)> {
         Note::Answered(it) => said_and_printed(it),
         Note::Checked { output: Some(output), .. } => vec![("log-printed", output)],
         Note::BaseChecked { output, .. } => vec![("log-printed-before", output)],
+        Note::Browsed { seen, .. } => vec![("log-browsed", seen)],
         Note::Shown { shown, .. } => vec![("log-shown", shown)],
         Note::Proved { checks, .. } => {
             let outputs = checks.iter().filter_map(|it| it.output.as_deref());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use windlass_core::run::{EffectId, Ended, Ending, Event, FrameId, Moved, Run, Why};
 use windlass_core::workflow::{Go, ScopeIx, Workflow};
 use windlass_engine::date;
-use windlass_engine::entry::{Check, Entry, Invocation, Note};
+use windlass_engine::entry::{Check, Entry, Invocation, Note, Picture};
 use windlass_words::Words;
 
 use crate::asked::asked;
@@ -105,6 +105,9 @@ impl Teller {
                 let files = [("files", &*files.join(", "))];
                 vec![format!("{}{}", of(unit), self.say("tell-conflicts-in", &files))]
             }
+            Note::Browsed { unit, pictures, .. } => {
+                pictures.iter().map(|it| format!("{}{}", of(unit), self.pictured(it))).collect()
+            }
             Note::TakenUp { .. }
             | Note::Tidied
             | Note::Based { .. }
@@ -150,6 +153,11 @@ impl Teller {
             }
             _ => Vec::new(),
         }
+    }
+
+    fn pictured(&self, picture: &Picture) -> String {
+        let Picture { assertion, name, file, .. } = picture;
+        self.say("tell-picture", &[("assertion", assertion), ("name", name), ("file", file)])
     }
 
     fn checked(&self, name: &str, came: Check, has_command: bool, looked: bool) -> String {

@@ -9,6 +9,7 @@ mod bad_input;
 #[path = "../shared/bubblewrap.rs"]
 mod bubblewrap;
 mod checks;
+mod contract;
 mod cost;
 mod crashes;
 mod doctor;
