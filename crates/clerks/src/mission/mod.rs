@@ -18,6 +18,7 @@ use windlass_engine::clerk::{Blobs, Clerk, Remembered, Said, Situation, Told};
 use windlass_engine::entry::{Entry, Note};
 use windlass_engine::message::Trouble;
 use windlass_engine::shop::lock;
+use windlass_sources::contract::Assertion;
 use windlass_sources::features::{self, Queue};
 use windlass_sources::{Reading, SourceError};
 
@@ -309,6 +310,20 @@ impl Clerk for Mission {
 
     fn artifact(&self, name: &str, at: &Situation) -> Option<String> {
         self.shown(name, at).or_else(|| lock(&self.memory).artifact(name))
+    }
+
+    /// Those of the feature's claims, as the contract has them by now; what is about no feature is about all of them.
+    fn assertions(&self, at: &Situation) -> Option<Vec<Assertion>> {
+        let session = self.session();
+        let Some((unit, _)) = &at.unit else { return Some(session.contract().assertions.clone()) };
+        let claims = session.feature(unit).map_or(&[][..], |feature| &feature.claims);
+        let mut own: Vec<&Assertion> = Vec::new();
+        for assertion in claims.iter().flat_map(|claim| session.assertions(claim)) {
+            if !own.iter().any(|it| it.id == assertion.id) {
+                own.push(assertion);
+            }
+        }
+        Some(own.into_iter().cloned().collect())
     }
 
     fn remembered(&self, role: &str) -> Remembered {

@@ -464,7 +464,8 @@ impl<'a> Visit<'a> {
             (false, LaneSight::Whole | LaneSight::Clean) => Sight::Look,
         };
         let named = program.args.iter().map(PathBuf::from);
-        let told: Vec<PathBuf> = named.chain([program.program.clone()]).collect();
+        let pictures = self.job.shows("browser").then(|| self.shop.pictures());
+        let told: Vec<PathBuf> = named.chain([program.program.clone()]).chain(pictures).collect();
         let papers = self.shop.clerk.papers_for(&self.job.situation());
         let shown: Vec<String> = papers.into_keys().collect();
         // Of a file that is promised its directory may be written: many a program writes another file and renames it.

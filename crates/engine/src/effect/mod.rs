@@ -219,6 +219,11 @@ impl Job {
         self.effect.unit.as_ref().map(ToString::to_string)
     }
 
+    /// Whether whoever does it is shown something under a name.
+    fn shows(&self, name: &str) -> bool {
+        self.artifacts.iter().any(|(shown, _)| shown == name)
+    }
+
     fn task_owned(&self) -> Option<String> {
         self.effect.child.as_ref().map(|child| child.id.to_string())
     }

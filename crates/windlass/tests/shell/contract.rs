@@ -159,6 +159,35 @@ fn an_app_is_started_and_asked() {
     assert!(log.contains("http GET /other.html → 404: answered 404"), "{log}");
 }
 
+#[test]
+fn an_app_that_never_answers_goes_when_the_run_is_stopped() {
+    let contract = "- VAL-A-1: It answers\n  - http: GET / → 200\n";
+    // Listens, and says nothing to anybody.
+    let silent = "import os, socket; s = socket.create_server((\"127.0.0.1\", int(os.environ[\"PORT\"]))); \
+                  c = s.accept(); d = s.accept(); open(os.environ[\"MEET\"], \"w\").close(); s.accept()";
+    let scratch = scratch(contract, CONFIG, &writes(&[&[("a.txt", "a")]]), TASKS);
+    let meet = scratch.path("meet");
+    fs::create_dir(&meet).unwrap();
+    assert!(
+        std::process::Command::new("mkfifo").arg(meet.join("pipe")).status().unwrap().success()
+    );
+    let at = meet.display();
+    let config = format!(
+        "{CONFIG}[checks]\nserve = \"\"\"MEET={at}/pipe exec python3 -c '{silent}'\"\"\"\n[sandbox]\nwrite = ['{at}']\n"
+    );
+    fs::write(scratch.repo().join("windlass.toml"), config).unwrap();
+    scratch.git(&["commit", "-qam", "Silent"]);
+    let mut run = scratch.start().spawn().unwrap();
+    // Whoever opens it waits until the request has reached the app.
+    drop(fs::File::open(meet.join("pipe")).unwrap());
+    let pid = i32::try_from(run.id()).unwrap();
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGINT)
+        .unwrap();
+    let _ = run.wait().unwrap();
+    assert_eq!(scratch.processes(), [""; 0]);
+    assert_eq!(came(&scratch), [""; 0], "what was stopped has found nothing");
+}
+
 const SHOPPING: &str =
     "- VAL-UI-1: One can buy\n  - ui: open /shop.html; click \"Buy\"; see \"Sold to\"; shot sold\n";
 
@@ -194,6 +223,30 @@ mod slow {
             assert!(file.starts_with(scratch.path("state").to_str().unwrap()), "{file}");
             assert!(fs::read(file).unwrap().starts_with(b"\x89PNG"), "{file}");
         }
+    }
+
+    /// Says that it is clear if the browser's picture that it is told of can be looked at, in its sandbox.
+    const LOOKS: &str = "picture=$(sed -n 's/^A picture of VAL-UI-1, sold: //p')\n\
+                         head -c 4 \"$picture\" | grep -q PNG && word=clear || word=blocking\n\
+                         echo \"{\\\"verdict\\\": \\\"$word\\\"}\"\n";
+
+    #[test]
+    fn who_is_shown_what_the_browser_saw_can_look_at_its_pictures() {
+        let script = writes(&[&[("shop.html", &page(WORKS))]]);
+        let config = format!(
+            "{CONFIG}reviewer = 'looks'\n[agents.looks]\nkind = 'command'\ncommand = ['sh', 'look.sh']\ncost = 'none'\n{SERVE}"
+        );
+        let scratch = scratch(SHOPPING, &config, &script, TASKS);
+        let flow = fs::read_to_string(scratch.repo().join("flow.toml")).unwrap();
+        let flow =
+            flow.replace("role  = \"reviewer\"\n", "role  = \"reviewer\"\nsees  = [\"browser\"]\n");
+        fs::write(scratch.repo().join("flow.toml"), flow).unwrap();
+        fs::write(scratch.repo().join("look.sh"), LOOKS).unwrap();
+        scratch.git(&["add", "-A"]);
+        scratch.git(&["commit", "-qm", "Look"]);
+        ran(&scratch, 0);
+        let log = log(&scratch);
+        assert!(log.contains("  click \"Buy\" — done"), "{log}");
     }
 
     #[test]
