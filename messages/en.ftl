@@ -237,6 +237,9 @@ tell-lane-kept = what was in its lane is kept: { $command }
 tell-by-hand = changed by hand
 tell-conflicts-in = conflicts in { $files }
 tell-picture = a picture of { $assertion }, { $name }: { $file }
+tell-foreseen = would conflict with { $other } in { $files }
+tell-foreseen-over = no conflict with { $other } is foreseen any more
+tell-held-back = waits until { $other } has landed or is given up: the two would conflict
 tell-begins = begins — { $title }
 tell-by = by { $who }: { $reason }
 tell-asks = asks (gate { $gate })
@@ -300,6 +303,7 @@ status-until = { $standing }, until { $instant }
 status-tally = { $done } of { $total } done, { $failed } failed, { $skipped } skipped, { $blocked } blocked; { $spent }
 status-at = { $unit } at { $stage } — { $title }
 status-blocked = { $unit } blocked{ $because } — { $title }
+status-foreseen = { $unit } would conflict with { $other } in { $files }
 status-to-be-taken = { $commit } waits to be taken: { $command }
 status-open = { $count } open: `windlass gates`
 

@@ -238,6 +238,9 @@ tell-lane-kept = 레인에 있던 내용은 보관됨: { $command }
 tell-by-hand = 사람이 직접 수정함
 tell-conflicts-in = 충돌: { $files }
 tell-picture = { $assertion } 화면 ({ $name }): { $file }
+tell-foreseen = { $other } 과(와) 충돌할 것으로 보임: { $files }
+tell-foreseen-over = { $other } 과(와)의 충돌은 더 이상 예상되지 않음
+tell-held-back = { $other } 이(가) 반영되거나 포기될 때까지 기다림: 두 작업이 충돌할 것입니다
 tell-begins = 시작 — { $title }
 tell-by = — { $who }: { $reason }
 tell-asks = 질문 (gate { $gate })
@@ -301,6 +304,7 @@ status-until = { $standing } ({ $instant }까지)
 status-tally = { $total }개 중 { $done }개 완료, 실패 { $failed }, 건너뜀 { $skipped }, 막힘 { $blocked }; { $spent }
 status-at = { $unit }: { $stage } — { $title }
 status-blocked = { $unit } 막힘{ $because } — { $title }
+status-foreseen = { $unit } 이(가) { $other } 과(와) 충돌할 것으로 보임: { $files }
 status-to-be-taken = { $commit } 가져오기를 기다리는 중: { $command }
 status-open = 열린 질문 { $count }개: `windlass gates`
 

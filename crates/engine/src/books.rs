@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use windlass_core::run::EffectId;
+use windlass_core::run::{EffectId, Run, UnitStatus};
 
 use crate::entry::{Answered, Check, Coupling, Invocation, Member, Note, Picture};
+use crate::foresight::Foreseen;
 
 /// What the notes of a run add up to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +48,15 @@ pub struct Books {
     /// Until when each agent is served no more, by the wall clock.
     #[serde(default)]
     limited: BTreeMap<String, i64>,
+    /// The lane of the pool that each unit has had last.
+    #[serde(default)]
+    lanes: BTreeMap<Option<String>, u32>,
+    /// What would not go together, by the units, the earlier one first.
+    #[serde(default)]
+    foreseen: BTreeMap<(String, String), Foreseen>,
+    /// Effects that wait for an earlier unit, and for which.
+    #[serde(default)]
+    held_back: BTreeMap<EffectId, String>,
     /// What a browser saw last of what each unit has built.
     #[serde(default)]
     browsed: BTreeMap<Option<String>, Browsed>,
@@ -175,6 +185,20 @@ impl Books {
                 let (unit, commit, waits) = (unit.clone(), commit.clone(), waits.clone());
                 self.landings.push(Landed { unit, commit, waits });
             }
+            Note::Laned { unit, lane, .. } => {
+                self.lanes.insert(unit.clone(), *lane);
+            }
+            Note::Foreseen { earlier, later, files, since } => {
+                let pair = (earlier.clone(), later.clone());
+                self.foreseen.insert(pair, Foreseen { files: files.clone(), since: *since });
+            }
+            Note::ForeseenOver { earlier, later } => {
+                self.foreseen.remove(&(earlier.clone(), later.clone()));
+            }
+            Note::HeldBack { effect, behind, .. } => {
+                self.held_back.insert(*effect, behind.clone());
+            }
+            Note::LetGo { effect } => drop(self.held_back.remove(effect)),
             Note::Tidied => self.tidy = true,
             Note::Left { effects } => self.left.extend(effects),
             // Whoever takes the run up begins all that is wanted.
@@ -283,6 +307,33 @@ impl Books {
     /// Files of a unit's lane that were left with both sides in them, when it was last rebuilt.
     pub fn conflicts(&self, unit: Option<&str>) -> &[String] {
         self.conflicts.get(&unit.map(str::to_owned)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The lane of the pool that a unit has had last.
+    pub fn lane(&self, unit: Option<&str>) -> Option<u32> {
+        self.lanes.get(&unit.map(str::to_owned)).copied()
+    }
+
+    /// What would not go together as it was last looked at: the earlier unit, the later one, and what is foreseen of them.
+    pub fn all_foreseen(&self) -> impl Iterator<Item = (&str, &str, &Foreseen)> {
+        self.foreseen.iter().map(|((one, other), it)| (one.as_str(), other.as_str(), it))
+    }
+
+    /// The same, of units that are still under way.
+    pub fn foreseen<'b>(
+        &'b self,
+        run: &'b Run,
+    ) -> impl Iterator<Item = (&'b str, &'b str, &'b Foreseen)> {
+        let under_way = |unit: &str| {
+            run.unit_named(unit)
+                .is_some_and(|unit| unit.status == UnitStatus::Started && !unit.landed)
+        };
+        self.all_foreseen().filter(move |(one, other, _)| under_way(one) && under_way(other))
+    }
+
+    /// Effects that wait for an earlier unit, and for which.
+    pub fn held_back(&self) -> &BTreeMap<EffectId, String> {
+        &self.held_back
     }
 
     /// Where the branch was when anything was first looked at.

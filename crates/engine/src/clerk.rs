@@ -172,6 +172,12 @@ pub trait Clerk: Send + Sync {
     /// Directories and files of a lane that belong to the session and not to the work.
     fn apart(&self) -> Vec<String>;
 
+    /// What the branches begin with that units have checked out in their lanes (`harness`, for `harness/F-001`). Without it
+    /// all of them are called the same.
+    fn branches(&self) -> Option<&str> {
+        None
+    }
+
     /// The run is over, however it came to that: takes away what is only there while it goes on. What a person should
     /// know about it.
     fn over(&self) -> Vec<String> {

@@ -151,6 +151,12 @@ pub struct Call {
 }
 
 impl Crew {
+    /// How many may work at once where an agent works, if somebody says.
+    pub fn at_once_of(&self, agent: &str) -> Option<usize> {
+        let account = self.accounts.get(agent).map_or(agent, String::as_str);
+        self.at_once.get(account).copied()
+    }
+
     /// Who plays a role: whom the stage wants, whom the configuration names for the role, or for its post, or for all.
     pub fn call(&self, name: &str, role: &Role, wanted: Option<&str>) -> Option<Call> {
         let seat = role.post.and_then(|post| self.posts.get(&post));

@@ -3,7 +3,7 @@
 //! Nothing is done on the strength of what is not in the journal yet. Nothing here polls: the loop sleeps until a
 //! message comes or the run's next deadline is due.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use windlass_journal::{Batch, Journal, RunId};
 use crate::books::Books;
 use crate::clock::{Clock, wall_ms};
 use crate::entry::{Entry, Note, Noted, Unreadable};
+use crate::foresight;
 use crate::gate::{self, Reception};
 use crate::message::{Done, Face, Hands, Message, Paper, Patience, Trouble};
 use crate::shop::Desk;
@@ -74,6 +75,8 @@ pub struct Engine<'j> {
     blobs: Vec<Vec<u8>>,
     /// Where that lies meanwhile.
     desks: Vec<Desk>,
+    /// Whether a unit waits for an earlier one that would be in conflict with it.
+    serialises: bool,
 }
 
 /// The name of the form that snapshots have: another version of a run is another form.
@@ -128,6 +131,7 @@ impl<'j> Engine<'j> {
             batch: Vec::new(),
             blobs: Vec::new(),
             desks: Vec::new(),
+            serialises: false,
         })
     }
 
@@ -182,6 +186,7 @@ impl<'j> Engine<'j> {
             batch: Vec::new(),
             blobs: Vec::new(),
             desks: Vec::new(),
+            serialises: false,
         })
     }
 
@@ -195,9 +200,15 @@ impl<'j> Engine<'j> {
         &self.books
     }
 
+    /// From now on a unit waits for an earlier one that would be in conflict with it, or does not.
+    pub fn serialises(&mut self, serialises: bool) {
+        self.serialises = serialises;
+    }
+
     /// What an earlier process has begun and not finished: nobody knows how far it came.
     pub fn begun(&self) -> BTreeSet<EffectId> {
-        self.run.wanted().filter(|effect| !self.books.is_left(*effect)).collect()
+        let waits = |id: &EffectId| self.books.held_back().contains_key(id);
+        self.run.wanted().filter(|id| !self.books.is_left(*id) && !waits(id)).collect()
     }
 
     /// Writes down that nobody has begun what is wanted, but for these.
@@ -348,12 +359,15 @@ impl<'j> Engine<'j> {
             self.decide(Input::Tick)?;
         }
         loop {
+            self.hold_back(&in_flight);
             self.commit(face)?;
             self.reconcile(&mut in_flight, hands);
+            hands.look_ahead(&self.run, &self.books);
             if let Some(standing) = self.at_rest(hands, face) {
                 return Ok(Left::Standing(standing));
             }
             let Some(first) = self.next(inbox)? else {
+                self.put_off();
                 self.decide(Input::Tick)?;
                 continue;
             };
@@ -454,9 +468,41 @@ impl<'j> Engine<'j> {
         let _stale = self.decide(Input::Report(done.report));
     }
 
+    /// Writes down what has to wait for an earlier unit, and what no longer has to: before it is begun, so that whoever
+    /// takes the run up knows that nobody has.
+    fn hold_back(&mut self, in_flight: &BTreeSet<EffectId>) {
+        let mut waits = match self.serialises {
+            true => foresight::held_back(&self.run, &self.books),
+            false => BTreeMap::new(),
+        };
+        waits.retain(|id, _| !in_flight.contains(id));
+        let before = self.books.held_back();
+        let over: Vec<EffectId> =
+            before.keys().filter(|id| !waits.contains_key(id)).copied().collect();
+        waits.retain(|id, _| !before.contains_key(id));
+        for effect in over {
+            self.note(Paper::of(Note::LetGo { effect }));
+            // It has all its time from now on. One that nobody wants any more needs none.
+            let _stale = self.decide(Input::Began(effect));
+        }
+        for (effect, (unit, behind)) in waits {
+            self.note(Paper::of(Note::HeldBack { effect, unit, behind }));
+        }
+    }
+
+    /// The time of what waits has not begun.
+    fn put_off(&mut self) {
+        let waits: Vec<EffectId> = self.books.held_back().keys().copied().collect();
+        for effect in waits {
+            let _stale = self.decide(Input::Began(effect));
+        }
+    }
+
     /// Starts what is wanted and not in flight, ends what is in flight and not wanted.
     fn reconcile(&mut self, in_flight: &mut BTreeSet<EffectId>, hands: &mut dyn Hands) {
-        let wanted: BTreeSet<EffectId> = self.run.wanted().collect();
+        let waits = self.books.held_back();
+        let wanted: BTreeSet<EffectId> =
+            self.run.wanted().filter(|id| !waits.contains_key(id)).collect();
         for id in in_flight.difference(&wanted) {
             hands.cancel(*id);
         }

@@ -196,6 +196,47 @@ pub enum Note {
         /// The files.
         files: Vec<String>,
     },
+    /// A unit is built in this lane of the pool.
+    Laned {
+        /// The unit; the run itself without one.
+        unit: Option<String>,
+        /// The lane's number.
+        lane: u32,
+        /// Where its files are.
+        path: String,
+    },
+    /// Two units under way change the same in ways that would not go together. Written again when the files are others.
+    Foreseen {
+        /// The one that began earlier.
+        earlier: String,
+        /// The other.
+        later: String,
+        /// The files.
+        files: Vec<String>,
+        /// Since when, in milliseconds since 1970.
+        since: i64,
+    },
+    /// They do no more, or one of them is no longer under way.
+    ForeseenOver {
+        /// The one that began earlier.
+        earlier: String,
+        /// The other.
+        later: String,
+    },
+    /// What is wanted of a unit waits for an earlier one that would be in conflict with it.
+    HeldBack {
+        /// Which.
+        effect: EffectId,
+        /// The unit.
+        unit: String,
+        /// The one that it waits for.
+        behind: String,
+    },
+    /// It waits no longer.
+    LetGo {
+        /// Which.
+        effect: EffectId,
+    },
     /// A person changed what a lane holds.
     ByHand {
         /// The unit; the run itself without one.
@@ -377,6 +418,11 @@ impl Note {
             | Note::Landed { .. }
             | Note::Told { .. }
             | Note::Conflicted { .. }
+            | Note::Laned { .. }
+            | Note::Foreseen { .. }
+            | Note::ForeseenOver { .. }
+            | Note::HeldBack { .. }
+            | Note::LetGo { .. }
             | Note::ByHand { .. }
             | Note::Tidied
             | Note::Left { .. }

@@ -15,6 +15,7 @@ use crate::commit_note::evidence;
 use crate::effect::{Job, member, perform, situation};
 use crate::entry::{Member, Proof};
 use crate::exhibit::Exhibits;
+use crate::foresight::{self, Foresight, Policy};
 use crate::gate::Reception;
 use crate::message::{Hands, Message, Trouble};
 use crate::role::LaneSight;
@@ -27,12 +28,14 @@ pub struct Workers<'j> {
     /// Effects that were wanted when this process took the run up: nobody knows how far they came.
     inherited: BTreeSet<EffectId>,
     under_way: BTreeMap<EffectId, (Brake, JoinHandle<()>)>,
+    foresight: Foresight,
 }
 
 impl<'j> Workers<'j> {
     /// Hands for a run; of what it wants, an earlier process has begun these.
     pub fn new(shop: Arc<Shop>, journal: &'j Journal, inherited: BTreeSet<EffectId>) -> Self {
-        Workers { shop, journal, inherited, under_way: BTreeMap::new() }
+        let (under_way, foresight) = (BTreeMap::new(), Foresight::default());
+        Workers { shop, journal, inherited, under_way, foresight }
     }
 
     fn job(&mut self, id: EffectId, effect: Effect, run: &Run, books: &Books) -> Job {
@@ -49,7 +52,12 @@ impl<'j> Workers<'j> {
             {
                 self.round_table((*phase, *number), &effect, title.clone(), run, books)
             }
-            EffectKind::Invoke { role, .. } => self.artifacts(role, &effect, title.clone(), books),
+            EffectKind::Invoke { role, edits, .. } => {
+                let others = unit.filter(|_| *edits).and_then(|unit| self.others(unit, run, books));
+                let mut shown = self.artifacts(role, &effect, title.clone(), books);
+                shown.extend(others.map(|text| ("others at work".to_owned(), text)));
+                shown
+            }
             _ => Vec::new(),
         };
         let lands = matches!(effect.kind, EffectKind::Errand(Errand::Land { .. }));
@@ -74,6 +82,7 @@ impl<'j> Workers<'j> {
             title,
             base: oid(books.base(unit)),
             held: oid(books.held(unit)),
+            lane: books.lane(unit),
             attempt: u32::try_from(attempt).unwrap_or(u32::MAX),
             apart,
             artifacts,
@@ -139,6 +148,12 @@ impl<'j> Workers<'j> {
         });
         let files = promised.collect::<Vec<_>>().join("\n");
         if files.is_empty() { exhibits.text_of(attempt) } else { files }
+    }
+
+    /// What whoever changes something is told of others that change the same.
+    fn others(&self, unit: &str, run: &Run, books: &Books) -> Option<String> {
+        let tells = self.shop.setup.conflicts != Policy::Show;
+        tells.then(|| foresight::told(unit, run, books)).flatten()
     }
 
     /// What was said at a stage: by its role the last time, or what its reader has read.
@@ -231,7 +246,12 @@ impl Hands for Workers<'_> {
         }
     }
 
+    fn look_ahead(&mut self, run: &Run, books: &Books) {
+        self.foresight.look(&self.shop, run, books);
+    }
+
     fn down(&mut self) {
+        self.foresight.down();
         for (brake, _) in self.under_way.values() {
             brake.pull();
         }

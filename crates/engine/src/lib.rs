@@ -11,6 +11,7 @@
 //! | what is an agent told? | `role.rs`, `skill.rs`, `prompt.rs` |
 //! | which commands check a project? | `detect.rs` |
 //! | what does a workflow keep besides? | `clerk.rs`; its papers in lanes `papers.rs` |
+//! | what is foreseen of lanes that change the same? | `foresight.rs`; how many lanes make sense `lanes.rs` |
 //! | what is never written down? | `mask.rs`; what JSON makes of it `escapes.rs` |
 //! | what do agents and checks see of the machine? | `isolation.rs`; whether anybody can live there `trial.rs`; which ports are theirs `ports.rs` |
 
@@ -27,9 +28,11 @@ mod engine;
 pub mod entry;
 mod escapes;
 pub mod exhibit;
+pub mod foresight;
 pub mod gate;
 pub mod hands;
 pub mod isolation;
+pub mod lanes;
 pub mod mask;
 pub mod message;
 mod papers;

@@ -170,6 +170,9 @@ pub trait Hands {
     /// An effect has reported: nothing of it is left to be waited for.
     fn over(&mut self, id: EffectId);
 
+    /// Has a look, besides, at how things stand among units. Nobody waits for that.
+    fn look_ahead(&mut self, _run: &Run, _books: &Books) {}
+
     /// Ends everything, and waits until it has ended.
     fn down(&mut self);
 }

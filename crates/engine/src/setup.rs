@@ -10,6 +10,7 @@ use windlass_process::{Bounds, Disk};
 use windlass_repo::{Branch, Oid, Person};
 
 use crate::crew::Crew;
+use crate::foresight::Policy;
 use crate::isolation::{Isolation, Workspace};
 use crate::mask::Mask;
 use crate::role::Role;
@@ -47,6 +48,8 @@ pub struct Setup {
     pub isolation: Isolation,
     /// What an agent or a check may take of the machine. Its disk is its lane and its quarters.
     pub bounds: Bounds,
+    /// What is done about lanes that change the same.
+    pub conflicts: Policy,
     /// How long an agent may say nothing.
     pub idle: Option<Duration>,
     /// How long a process has between being asked to end and being ended.

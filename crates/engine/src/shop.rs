@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use windlass_core::run::{LaneIx, Run, Stamp, UnitStatus};
 use windlass_process::{Child, Command, Ending, Env, Finished, Limits, Output, Spawner, Stdin};
-use windlass_repo::{Call, CleanCheckout, Lane, Oid, RepoError, Store, When};
+use windlass_repo::{Branch, Call, CleanCheckout, Lane, Oid, RepoError, Store, When};
 use windlass_sources::Reader;
 
 use crate::accounts::Accounts;
@@ -288,7 +288,11 @@ impl Shop {
             0 => unit.to_owned(),
             beside => format!("{unit}{BESIDE}{beside}"),
         };
-        Ok(self.store.ensure_lane(number, base, &self.run, &filed, when)?)
+        let prefix = self.clerk.branches().filter(|_| unit != RUN_ITSELF);
+        let branch = prefix.map(|prefix| Branch::of_unit(prefix, unit)).transpose();
+        let branch = branch.map_err(|error| Trouble::defect(&error.to_string()))?;
+        let owner = (self.run.as_str(), filed.as_str());
+        Ok(self.store.ensure_lane_on(number, base, owner, branch.as_ref(), when)?)
     }
 
     /// Where new work begins: where the branch is, or on top of what waits for it, or where the branch is to be made.

@@ -27,18 +27,21 @@ use crate::{
     work::Work,
 };
 
-const HEAD: &str = "ref: refs/heads/lane\n";
-const BRANCH: &str = "refs/heads/lane";
-const FILES: &[&str] =
-    &["HEAD", BRANCH, "config", "index", "info/exclude", "objects/info/alternates"];
+/// What the branch of a lane is called, unless its workflow calls it otherwise: what an agent sees
+/// of git is not to differ from lane to lane.
+pub(crate) const LANE: &str = "lane";
+
+/// The files of a `.git` besides its branch.
+const FILES: &[&str] = &["HEAD", "config", "index", "info/exclude", "objects/info/alternates"];
 const DIRS: &[&str] =
     &["hooks", "info", "objects", "objects/info", "objects/pack", "refs", "refs/heads"];
 
-/// What a `.git` is made with. Its branch is always called the same: what an agent sees of git is
-/// not to differ from lane to lane.
+/// What a `.git` is made with.
 pub(crate) struct DotGit<'d> {
     /// The commit that it is on.
     pub head: &'d Oid,
+    /// The branch that is checked out, without `refs/heads/`.
+    pub branch: &'d str,
     /// Who commits there, unless they say otherwise.
     pub person: &'d Person,
 }
@@ -61,7 +64,7 @@ impl Store {
         let config = self.dot_git_config(made.person);
         let mirror = self.mirror_objects();
         let skeleton = Skeleton { config: &config, borrowed: &[&mirror] };
-        if self.is_pristine(&old, &config) && self.is_lent(made.head)? {
+        if self.is_pristine(&old, &config, made.branch) && self.is_lent(made.head)? {
             // Making files is what takes long, so those that are there serve again.
             return self.fill_dot_git(&old, work, made);
         }
@@ -87,8 +90,12 @@ impl Store {
             let path = dir.join(path);
             fs::write(&path, bytes).doing("written", &path)
         };
-        write("HEAD", HEAD.as_bytes())?;
-        write(BRANCH, format!("{}\n", made.head).as_bytes())?;
+        write("HEAD", points_to(made.branch).as_bytes())?;
+        let branch = format!("refs/heads/{}", made.branch);
+        if let Some(above) = dir.join(&branch).parent() {
+            fs::create_dir_all(above).doing("made", above)?;
+        }
+        write(&branch, format!("{}\n", made.head).as_bytes())?;
         write("info/exclude", &self.exclude())?;
         let index = dir.join("index");
         fs::copy(&work.index, &index).doing("written", &index)?;
@@ -101,13 +108,13 @@ impl Store {
         never.into_iter().chain(extras).collect()
     }
 
-    /// Whether a `.git` has nothing in it but what we put there.
-    fn is_pristine(&self, dir: &Path, config: &str) -> bool {
+    /// Whether a `.git` has nothing in it but what we put there, on this very branch.
+    fn is_pristine(&self, dir: &Path, config: &str, branch: &str) -> bool {
         let holds = |path: &str, bytes: &[u8]| is_exactly(&dir.join(path), bytes);
         let mut files = 0;
-        only_known(dir, "", &mut files)
-            && files == FILES.len()
-            && holds("HEAD", HEAD.as_bytes())
+        only_known(dir, "", &format!("refs/heads/{branch}"), &mut files)
+            && files == FILES.len() + 1
+            && holds("HEAD", points_to(branch).as_bytes())
             && holds("config", config.as_bytes())
             && holds("info/exclude", &self.exclude())
             && holds("objects/info/alternates", &alternates(&[&self.mirror_objects()]))
@@ -180,8 +187,13 @@ fn is_exactly(path: &Path, bytes: &[u8]) -> bool {
     plain && file.take(most).read_to_end(&mut held).is_ok() && held == bytes
 }
 
+/// What `HEAD` says.
+fn points_to(branch: &str) -> String {
+    format!("ref: refs/heads/{branch}\n")
+}
+
 /// Whether a directory holds nothing but plain files and directories that we know. Counts the files.
-fn only_known(dir: &Path, below: &str, files: &mut usize) -> bool {
+fn only_known(dir: &Path, below: &str, branch: &str, files: &mut usize) -> bool {
     if !dir.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
         return false;
     }
@@ -193,12 +205,13 @@ fn only_known(dir: &Path, below: &str, files: &mut usize) -> bool {
             Ok(kind) if kind.is_file() => {
                 *files += 1;
                 // A file with a second name may be one of somebody else's, and is not written to.
-                FILES.contains(&path.as_str())
+                (FILES.contains(&path.as_str()) || path == branch)
                     && entry.metadata().is_ok_and(|meta| meta.nlink() == 1)
             }
             Ok(kind) if kind.is_dir() => {
-                DIRS.contains(&path.as_str())
-                    && only_known(&entry.path(), &format!("{path}/"), files)
+                let below = format!("{path}/");
+                (DIRS.contains(&path.as_str()) || branch.starts_with(&below))
+                    && only_known(&entry.path(), &below, branch, files)
             }
             _ => false,
         }

@@ -19,10 +19,10 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    dotgit::DotGit,
+    dotgit::{DotGit, LANE},
     durable,
     error::{Doing, RepoError},
-    name::unit_refs,
+    name::{Branch, unit_refs},
     oid::Oid,
     person::{Person, When},
     reopen::reopen_itself,
@@ -130,6 +130,15 @@ pub(crate) struct Record {
     pub pending: Option<Pending>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved: Option<String>,
+    /// The branch that its repository has checked out, if it has a name of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<Branch>,
+}
+
+impl Record {
+    fn branch(&self) -> &str {
+        self.branch.as_ref().map_or(LANE, Branch::as_str)
+    }
 }
 
 /// What a lane is being turned into.
@@ -196,6 +205,19 @@ impl Store {
         unit: &str,
         when: When,
     ) -> Result<Lane, RepoError> {
+        self.ensure_lane_on(number, base, (run, unit), None, when)
+    }
+
+    /// The same, with a branch of this name checked out there if it is new. Nobody but who works
+    /// in the lane ever sees that branch.
+    pub fn ensure_lane_on(
+        &self,
+        number: u32,
+        base: &Oid,
+        (run, unit): (&str, &str),
+        branch: Option<&Branch>,
+        when: When,
+    ) -> Result<Lane, RepoError> {
         let home = self.lane_home(number);
         let owner = Owner { run: run.into(), unit: unit.into() };
         let work = self.lane_work(number);
@@ -218,7 +240,7 @@ impl Store {
         {
             self.set_aside_unknown(number, &work, base, when)?;
         }
-        self.make_ready(number, base, owner, known)
+        self.make_ready(number, base, owner, branch, known)
     }
 
     /// Puts a lane right for a unit, now that what was in it is kept. `known` is the tree that it
@@ -228,6 +250,7 @@ impl Store {
         number: u32,
         base: &Oid,
         owner: Owner,
+        branch: Option<&Branch>,
         known: Option<Subject>,
     ) -> Result<Lane, RepoError> {
         let subject = self.unchanged(base)?;
@@ -239,6 +262,7 @@ impl Store {
             subject: known.clone().unwrap_or_else(|| subject.clone()),
             pending: None,
             saved: None,
+            branch: branch.cloned(),
         };
         let mut opened = Opened {
             known: known.is_some(),
@@ -334,7 +358,8 @@ impl Store {
     }
 
     fn fresh_dot_git(&self, opened: &Opened<'_>, head: &Oid) -> Result<(), RepoError> {
-        self.make_dot_git(&opened.work, &DotGit { head, person: self.lane_person() })
+        let branch = opened.record.branch();
+        self.make_dot_git(&opened.work, &DotGit { head, branch, person: self.lane_person() })
     }
 
     /// Who commits in lanes: the person, if git knows who that is.
@@ -360,7 +385,9 @@ impl Store {
             git.call("mend.read-tree", &place).args(["read-tree", head.as_str()]).ok()?;
             self.refresh(&place)?;
             let work = Work { store: self, dir: opened.work.dir.clone(), index: index.into() };
-            self.make_dot_git(&work, &DotGit { head: &head, person: self.lane_person() })
+            let branch = opened.record.branch();
+            let made = DotGit { head: &head, branch, person: self.lane_person() };
+            self.make_dot_git(&work, &made)
         })
     }
 

@@ -5,11 +5,11 @@
 //! is merged at once, and where that does not either, the tree has markers in it and the conflict is
 //! described file by file. The same work on the same commit is always rebuilt the same way.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use crate::{
-    error::RepoError,
-    git::GitError,
+    error::{Doing, RepoError},
+    git::{GitError, Place},
     lane::{Lane, Pending},
     oid::Oid,
     person::{Person, When},
@@ -90,6 +90,19 @@ impl Store {
         };
         self.turn_into(&mut opened, pending)?;
         Ok(rebuilt)
+    }
+
+    /// The files in which two commits would not go together, if one were merged with the other now. Nothing is checked out,
+    /// and nothing of it stays.
+    pub fn would_conflict(&self, one: &Oid, other: &Oid) -> Result<Vec<PathBuf>, RepoError> {
+        let objects = self.trial_dir();
+        fs::create_dir_all(&objects).doing("made", &objects)?;
+        let own = self.results_dir().join("objects");
+        let place = Place { objects: Some(objects.clone()), ..self.results() }.borrowing(&own);
+        let tried = self.merge_commits(&place, one, other);
+        fs::remove_dir_all(&objects).doing("removed", &objects)?;
+        let Merged { clean, conflicts, .. } = tried?;
+        Ok(if clean { vec![] } else { conflicts.into_iter().map(|it| it.path).collect() })
     }
 
     /// Rebuilds work on another commit.
@@ -173,11 +186,13 @@ impl Store {
                 when: When::utc(0),
             })
         };
-        let (theirs, ours) = (side(theirs)?, side(ours)?);
-        let place = self.results();
-        let call = self.git().call("merge-tree", &place);
+        self.merge_commits(&self.results(), &side(theirs)?, &side(ours)?)
+    }
+
+    fn merge_commits(&self, place: &Place, one: &Oid, other: &Oid) -> Result<Merged, RepoError> {
+        let call = self.git().call("merge-tree", place);
         let call = call.args(["merge-tree", "--write-tree", "-z", "--no-messages"]);
-        let output = call.args([theirs.as_str(), ours.as_str()]).output()?;
+        let output = call.args([one.as_str(), other.as_str()]).output()?;
         match output.code {
             Some(code @ (0 | 1)) => merged(&output.stdout, code == 0),
             _ => {

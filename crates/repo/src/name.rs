@@ -65,6 +65,19 @@ impl Branch {
         }
     }
 
+    /// The branch of a unit in its own lane, below a prefix: the unit's id where people can read it
+    /// as part of a name, and else encoded.
+    ///
+    /// # Errors
+    ///
+    /// When no branch can begin with the prefix.
+    pub fn of_unit(prefix: &str, unit: &str) -> Result<Branch, NotABranch> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        let readable = unit.chars().all(plain) && Branch::new(unit).is_ok();
+        let unit = if readable { unit.to_owned() } else { component(unit) };
+        Branch::new(&format!("{prefix}/{unit}"))
+    }
+
     /// The branch where the work of a run waits for a person to take it.
     pub(crate) fn waiting(run: &str, count: u32) -> Branch {
         let run = component(run);
@@ -216,6 +229,17 @@ mod tests {
         assert_eq!(component(""), "%");
         assert_eq!(component("fix-login_2"), "fix-login_2");
         assert_eq!(component("-x/.."), "%2dx%2f%2e%2e");
+    }
+
+    #[test]
+    fn a_units_branch_is_a_branch_whatever_the_unit_is_called() {
+        let named = |unit: &str| Branch::of_unit("harness", unit).unwrap().to_string();
+        assert_eq!(named("F-001"), "harness/F-001");
+        assert_eq!(named("F-FIX-2.1"), "harness/F-FIX-2.1");
+        assert_eq!(named("../../x"), "harness/%2e%2e%2f%2e%2e%2fx");
+        assert_eq!(named("a.lock"), "harness/a%2elock");
+        assert!(ids(10_000).all(|id| Branch::of_unit("harness", &id).is_ok()));
+        assert!(Branch::of_unit("-x", "a").is_err());
     }
 
     #[test]

@@ -103,7 +103,7 @@ pub struct Store {
     pub(crate) landing: Mutex<()>,
     /// Who commits in lanes.
     pub(crate) lane_person: OnceLock<Person>,
-    /// How many indexes were made for one use.
+    /// How many indexes and directories were made for one use.
     indexes: AtomicU32,
     /// What lanes held when they were recorded last.
     pub(crate) seen: Mutex<BTreeMap<PathBuf, Seen>>,
@@ -190,11 +190,20 @@ impl Store {
 
     fn remove_scratch(&self) -> Result<(), RepoError> {
         for entry in fs::read_dir(&self.dir).doing("read", &self.dir)?.flatten() {
-            if entry.file_name().to_string_lossy().starts_with("scratch-") {
-                durable::remove(&entry.path())?;
+            let (path, name) = (entry.path(), entry.file_name());
+            if name.to_string_lossy().starts_with("scratch-") {
+                durable::remove(&path)?;
+            } else if name.to_string_lossy().starts_with("trial-") {
+                fs::remove_dir_all(&path).doing("removed", &path)?;
             }
         }
         Ok(())
+    }
+
+    /// A directory for what a merge makes that is only tried.
+    pub(crate) fn trial_dir(&self) -> PathBuf {
+        let number = self.indexes.fetch_add(1, Ordering::Relaxed);
+        self.dir.join(format!("trial-{}-{number}", std::process::id()))
     }
 
     /// The repository it belongs to.

@@ -11,6 +11,7 @@ use windlass_core::path::Below;
 use windlass_core::run::{Caps, Settings, StandingPolicy};
 use windlass_core::workflow::{Kind, Workflow};
 use windlass_engine::crew::{Crew, Model, Preset, Seat};
+use windlass_engine::foresight::Policy;
 use windlass_engine::isolation::Openings;
 use windlass_engine::role::Role;
 use windlass_engine::skill::Skill;
@@ -181,6 +182,33 @@ pub struct LaneConfig {
     /// Files that are not in git and that lanes need, such as `.env`.
     #[serde(default)]
     pub copy: Vec<String>,
+    /// What is done about lanes that change the same: `show`, `tell` (whoever works in the later one) or `serialise` (the
+    /// later one waits); `tell` if not said.
+    pub conflicts: Option<ConflictConfig>,
+}
+
+/// What is done about lanes that change the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ConflictConfig {
+    /// It is shown.
+    Show,
+    /// Whoever works in the later lane is told.
+    Tell,
+    /// The later lane waits.
+    Serialise,
+}
+
+impl LaneConfig {
+    /// What is done about lanes that change the same.
+    pub fn policy(&self) -> Policy {
+        match self.conflicts {
+            Some(ConflictConfig::Show) => Policy::Show,
+            Some(ConflictConfig::Tell) => Policy::Tell,
+            Some(ConflictConfig::Serialise) => Policy::Serialise,
+            None => Policy::default(),
+        }
+    }
 }
 
 /// What agents and checks see of the machine.

@@ -15,6 +15,7 @@ use windlass_core::workflow::{RunOutcome, Workflow};
 use windlass_engine::clerk::{Clerk, Situation};
 use windlass_engine::clock::wall_ms;
 use windlass_engine::entry::{Entry, Note};
+use windlass_engine::foresight::Policy;
 use windlass_engine::hands::Workers;
 use windlass_engine::message::{Face, Message, Patience};
 use windlass_engine::{Engine, Left};
@@ -158,6 +159,7 @@ fn drive(
     // Without one, what a killed Windlass leaves behind is there until the next one starts.
     let _ = std::env::current_exe().and_then(|windlass| held.spawner.keep(&windlass));
     let target = prepared.target.to_string();
+    engine.serialises(prepared.config.lanes.policy() == Policy::Serialise);
     slips.extend(prepared.slips(engine.run().workflow()));
     slips.extend(prepared.less_isolated());
     slips.extend(prepared.config.crew().dear_verifier());

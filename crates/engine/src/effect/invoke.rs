@@ -181,6 +181,7 @@ impl<'a> Visit<'a> {
         // That the agent is wanted, and what it may cost, is on record already; what it is asked goes there meanwhile.
         let mut paper = Paper::default();
         let prompt = paper.keep(text.clone());
+        paper.notes.extend(self.laned());
         paper.notes.push(Note::Asked(self.asked(agent_name, prompt)));
         self.shop.post(paper);
         let heard = match self.hear((agent_name, agent), &brief, &text, left)? {
@@ -229,6 +230,13 @@ impl<'a> Visit<'a> {
             artifacts: job.artifacts.clone(),
             language: self.shop.clerk.language(),
         }
+    }
+
+    /// Which lane the unit has, unless that is on record.
+    fn laned(&self) -> Option<Note> {
+        let (lane, path) = (self.lane.number, self.lane.work.display().to_string());
+        let own = self.job.seat().number == 0 && self.job.lane != Some(lane);
+        own.then(|| Note::Laned { unit: self.job.unit_owned(), lane, path })
     }
 
     /// Who is asked, and what, by digest.

@@ -45,6 +45,8 @@ pub struct Job {
     pub base: Option<Oid>,
     /// The commit that holds what the lane held when we looked last.
     pub held: Option<Oid>,
+    /// The lane of the pool that the unit has, as far as that is on record.
+    pub lane: Option<u32>,
     /// The how-manieth attempt at its stage it is, from 1.
     pub attempt: u32,
     /// Whoever does it works apart from the lane, on the change alone.

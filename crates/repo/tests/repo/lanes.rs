@@ -278,3 +278,30 @@ fn locks_that_the_dead_left_in_our_own_directory_are_removed() {
     assert!(lane.work.join("Cargo.lock").exists());
     assert!(!state.join("scratch-1-1.index").exists());
 }
+
+#[test]
+fn a_lane_has_the_units_branch_checked_out_and_the_person_never_sees_it() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let base = edited(&store, 9, "elsewhere", "readme.md", "x\n").base;
+    let made = |unit: &str| {
+        let branch = windlass_repo::Branch::of_unit("harness", unit).unwrap();
+        store.ensure_lane_on(1, &base, ("run", unit), Some(&branch), WHEN).unwrap()
+    };
+    let on = |lane: &Lane| scratch.git_in(&lane.work, &["branch", "--format=%(refname:short)"]);
+    let lane = made("F-001");
+    assert_eq!(on(&lane), "harness/F-001\n");
+    write(&lane.work, "readme.md", "mine\n");
+    scratch.git_in(&lane.work, &["commit", "-q", "-am", "by the agent"]);
+    let snapshot = store.snapshot(&lane, "x", WHEN).unwrap();
+    assert_eq!(snapshot.agent_commits.len(), 1, "what it commits there is kept");
+    // Whatever is put into the lane again, and whoever mends it, it is the same branch.
+    store.rewind(&lane, &snapshot.commit, WHEN).unwrap();
+    fs::remove_dir_all(lane.work.join(".git")).unwrap();
+    scratch.store().mend_lane(1).unwrap();
+    assert_eq!(scratch.git_in(&lane.work, &["symbolic-ref", "--short", "HEAD"]), "harness/F-001\n");
+    // The next unit has its own and nothing of the first.
+    assert_eq!(on(&made("../evil name")), "harness/%2e%2e%2fevil%20name\n");
+    let theirs = scratch.git_in(&scratch.top, &["for-each-ref", "--format=%(refname)"]);
+    assert!(!theirs.contains("harness"), "{theirs}");
+}

@@ -134,6 +134,11 @@ fn printed(entry: &Entry) -> Vec<(&'static str, &str)> {
         | Note::Queued { .. }
         | Note::Coupled { .. }
         | Note::Conflicted { .. }
+        | Note::Laned { .. }
+        | Note::Foreseen { .. }
+        | Note::ForeseenOver { .. }
+        | Note::HeldBack { .. }
+        | Note::LetGo { .. }
         | Note::ByHand { .. }
         | Note::Lost { .. }
         | Note::Left { .. }

@@ -189,6 +189,11 @@ fn tell(
         let cost = dollars(begun.cost_micros, words);
         out.line(&format!("  {line} · {elapsed} · {cost}"))?;
     }
+    for (earlier, later, foreseen) in known.books.foreseen(run).take(UNITS_SHOWN) {
+        let files = clean(&foreseen.files.join(", "));
+        let pair = [("unit", &*clean(later)), ("other", &clean(earlier)), ("files", &files)];
+        out.line(&format!("  {}", words.say("status-foreseen", &pair)))?;
+    }
     let blocked = run.units().filter(|unit| unit.because.is_some());
     for unit in blocked.take(UNITS_SHOWN) {
         let because = clean(&because_of(unit.because.as_deref(), words));
@@ -217,6 +222,10 @@ fn run_json(known: &Known, course: &Course) -> Value {
     let landings = landings.map(
         |landing| json!({ "unit": landing.unit, "commit": landing.commit, "waits": landing.waits }),
     );
+    let foreseen = known.books.foreseen(run).map(|(earlier, later, it)| {
+        let since = date::instant(it.since);
+        json!({ "earlier": earlier, "later": later, "files": it.files, "since": since })
+    });
     json!({
         "run": known.id.as_str(),
         "workflow": run.workflow().name,
@@ -240,6 +249,7 @@ fn run_json(known: &Known, course: &Course) -> Value {
         "questions": questions_json(run),
         "units": units_json(known, course),
         "landings": landings.collect::<Vec<_>>(),
+        "foreseen": foreseen.collect::<Vec<_>>(),
     })
 }
 

@@ -101,14 +101,16 @@ impl Teller {
             Note::ByHand { unit, .. } => {
                 vec![format!("{}{}", of(unit), self.say("tell-by-hand", &[]))]
             }
-            Note::Conflicted { unit, files } => {
-                let files = [("files", &*files.join(", "))];
-                vec![format!("{}{}", of(unit), self.say("tell-conflicts-in", &files))]
-            }
             Note::Browsed { unit, pictures, .. } => {
                 pictures.iter().map(|it| format!("{}{}", of(unit), self.pictured(it))).collect()
             }
+            Note::Conflicted { .. }
+            | Note::Foreseen { .. }
+            | Note::ForeseenOver { .. }
+            | Note::HeldBack { .. } => self.conflict(note).into_iter().collect(),
             Note::TakenUp { .. }
+            | Note::Laned { .. }
+            | Note::LetGo { .. }
             | Note::Tidied
             | Note::Based { .. }
             | Note::BaseChecked { .. }
@@ -158,6 +160,28 @@ impl Teller {
     fn pictured(&self, picture: &Picture) -> String {
         let Picture { assertion, name, file, .. } = picture;
         self.say("tell-picture", &[("assertion", assertion), ("name", name), ("file", file)])
+    }
+
+    /// What is to be said of work that does not go together with other work.
+    fn conflict(&self, note: &Note) -> Option<String> {
+        let (unit, said) = match note {
+            Note::Conflicted { unit, files } => {
+                let files = [("files", &*files.join(", "))];
+                return Some(format!("{}{}", of(unit), self.say("tell-conflicts-in", &files)));
+            }
+            Note::Foreseen { earlier, later, files, .. } => {
+                let what = [("other", &**earlier), ("files", &*files.join(", "))];
+                (later, self.say("tell-foreseen", &what))
+            }
+            Note::ForeseenOver { earlier, later } => {
+                (later, self.say("tell-foreseen-over", &[("other", earlier)]))
+            }
+            Note::HeldBack { unit, behind, .. } => {
+                (unit, self.say("tell-held-back", &[("other", behind)]))
+            }
+            _ => return None,
+        };
+        Some(format!("{unit}: {said}"))
     }
 
     fn checked(&self, name: &str, came: Check, has_command: bool, looked: bool) -> String {

@@ -13,6 +13,7 @@ mod contract;
 mod cost;
 mod crashes;
 mod doctor;
+mod foreseen;
 mod isolated;
 mod lanes;
 mod limits;
