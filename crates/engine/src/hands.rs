@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use windlass_core::run::{Effect, EffectId, EffectKind, PanelPhase, Run};
+use windlass_core::run::{Effect, EffectId, EffectKind, PanelPhase, Run, UnitStatus};
 use windlass_core::workflow::{Errand, Kind, RunOutcome, StageIx};
 use windlass_journal::Journal;
 use windlass_repo::Oid;
@@ -83,6 +83,10 @@ impl<'j> Workers<'j> {
             base: oid(books.base(unit)),
             held: oid(books.held(unit)),
             lane: books.lane(unit),
+            landed_units: match unit.filter(|unit| books.base(Some(unit)).is_none()) {
+                Some(_) => self.landed_units(run),
+                None => Vec::new(),
+            },
             attempt: u32::try_from(attempt).unwrap_or(u32::MAX),
             apart,
             artifacts,
@@ -148,6 +152,15 @@ impl<'j> Workers<'j> {
         });
         let files = promised.collect::<Vec<_>>().join("\n");
         if files.is_empty() { exhibits.text_of(attempt) } else { files }
+    }
+
+    /// Those units with a lane that are over and have landed.
+    fn landed_units(&self, run: &Run) -> Vec<String> {
+        let over = |unit: &String| {
+            run.unit_named(unit)
+                .is_some_and(|unit| unit.landed && matches!(unit.status, UnitStatus::Settled(_)))
+        };
+        self.shop.lane_units().into_iter().filter(over).collect()
     }
 
     /// What whoever changes something is told of others that change the same.

@@ -11,7 +11,7 @@
 //! | what is an agent told? | `role.rs`, `skill.rs`, `prompt.rs` |
 //! | which commands check a project? | `detect.rs` |
 //! | what does a workflow keep besides? | `clerk.rs`; its papers in lanes `papers.rs` |
-//! | what is foreseen of lanes that change the same? | `foresight.rs`; how many lanes make sense `lanes.rs` |
+//! | what is foreseen of lanes that change the same? | `foresight.rs`; how many lanes make sense `lanes.rs`, how much of the disk they may take `room.rs` |
 //! | what is never written down? | `mask.rs`; what JSON makes of it `escapes.rs` |
 //! | what do agents and checks see of the machine? | `isolation.rs`; whether anybody can live there `trial.rs`; which ports are theirs `ports.rs` |
 
@@ -40,6 +40,7 @@ mod ports;
 mod prompt;
 mod queue;
 pub mod role;
+mod room;
 pub mod setup;
 pub mod shop;
 pub mod skill;

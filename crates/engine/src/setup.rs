@@ -48,6 +48,8 @@ pub struct Setup {
     pub isolation: Isolation,
     /// What an agent or a check may take of the machine. Its disk is its lane and its quarters.
     pub bounds: Bounds,
+    /// What lanes may take of the disk, all together, before another unit begins.
+    pub lanes_bytes_max: u64,
     /// What is done about lanes that change the same.
     pub conflicts: Policy,
     /// How long an agent may say nothing.

@@ -20,6 +20,7 @@ use crate::isolation;
 use crate::message::{Message, Paper, Trouble};
 use crate::ports::Ports;
 use crate::queue::Queue;
+use crate::room::Gauge;
 use crate::setup::Setup;
 
 /// What every effect may use.
@@ -53,6 +54,8 @@ pub struct Shop {
     turns: Mutex<BTreeMap<Seat, Arc<RwLock<()>>>>,
     /// Where landings that bring a proof wait for each other.
     pub(crate) queue: Arc<Queue>,
+    /// What lanes were found to take of the disk.
+    pub(crate) gauge: Mutex<Gauge>,
     /// Where units began that had begun nowhere when this process came.
     pub begun: Mutex<BTreeMap<Option<String>, Oid>>,
 }
@@ -96,6 +99,8 @@ const BESIDE: &str = " · seat ";
 #[derive(Debug, Default)]
 struct LaneTable {
     owned: BTreeMap<Seat, u32>,
+    /// The unit that had each of those last.
+    units: BTreeMap<u32, String>,
     free: Vec<u32>,
     next: u32,
 }
@@ -122,6 +127,7 @@ impl LaneTable {
                     match lane_of.map(|lane| Seat { lane, number }) {
                         Some(own) => {
                             table.owned.insert(own, lane.number);
+                            table.units.insert(lane.number, unit.to_owned());
                         }
                         None => table.free.push(lane.number),
                     }
@@ -133,7 +139,13 @@ impl LaneTable {
         Ok(table)
     }
 
-    fn number(&mut self, seat: Seat) -> u32 {
+    fn number(&mut self, seat: Seat, unit: &str) -> u32 {
+        let number = self.numbered(seat);
+        self.units.insert(number, unit.to_owned());
+        number
+    }
+
+    fn numbered(&mut self, seat: Seat) -> u32 {
         if let Some(number) = self.owned.get(&seat) {
             return *number;
         }
@@ -144,6 +156,11 @@ impl LaneTable {
         self.owned.insert(seat, number);
         number
     }
+}
+
+/// The unit that a lane is filed under, whichever of its seats it is.
+pub(crate) fn unit_of(filed: &str) -> &str {
+    filed.rsplit_once(BESIDE).map_or(filed, |(unit, _)| unit)
 }
 
 /// The unit that the run's own lane is filed under.
@@ -255,6 +272,7 @@ impl Shop {
             desks_in_use: Arc::default(),
             turns: Mutex::default(),
             queue: Arc::default(),
+            gauge: Mutex::default(),
             begun: Mutex::default(),
         })
     }
@@ -282,8 +300,8 @@ impl Shop {
         base: &Oid,
         when: When,
     ) -> Result<Lane, Trouble> {
-        let number = lock(&self.lanes).number(seat);
         let unit = unit.unwrap_or(RUN_ITSELF);
+        let number = lock(&self.lanes).number(seat, unit);
         let filed = match seat.number {
             0 => unit.to_owned(),
             beside => format!("{unit}{BESIDE}{beside}"),
@@ -325,7 +343,8 @@ impl Shop {
                 RUN_ITSELF => run.has_landed(),
                 unit => run.unit_named(unit).is_some_and(|unit| unit.landed),
             };
-            let saved = self.store.release(&lane, when(now))?.map(|saved| saved.commit.to_string());
+            let saved = self.store.release_as(&lane, landed, when(now))?;
+            let saved = saved.map(|saved| saved.commit.to_string());
             let unit = Some(lane.unit.as_str()).filter(|unit| *unit != RUN_ITSELF);
             let held = match (books.base(unit), books.held(unit)) {
                 (Some(base), Some(held)) if self.differ(base, held)? => Some(held.to_owned()),
@@ -343,6 +362,31 @@ impl Shop {
             }
             _ => Ok(paper),
         }
+    }
+
+    /// The units that have or had a lane last.
+    pub(crate) fn lane_units(&self) -> BTreeSet<String> {
+        lock(&self.lanes).units.values().cloned().collect()
+    }
+
+    /// Takes lanes out of use that nobody has, or whose unit is over. Nobody gets one of them before it is given back.
+    pub(crate) fn take_idle(&self, over: impl Fn(&str) -> bool) -> Vec<u32> {
+        let mut lanes = lock(&self.lanes);
+        let LaneTable { owned, units, free, .. } = &mut *lanes;
+        let mut idle = std::mem::take(free);
+        owned.retain(|_, number| {
+            let stays = units.get(number).is_none_or(|unit| !over(unit));
+            if !stays {
+                idle.push(*number);
+            }
+            stays
+        });
+        idle
+    }
+
+    /// Gives them back; one that is no longer there is made when it is needed.
+    pub(crate) fn give_back(&self, idle: Vec<u32>) {
+        lock(&self.lanes).free.extend(idle);
     }
 
     fn differ(&self, one: &str, other: &str) -> Result<bool, Trouble> {

@@ -130,6 +130,12 @@ pub(crate) struct Record {
     pub pending: Option<Pending>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved: Option<String>,
+    /// The tree in which files that git is told to ignore are kept besides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ignored: Option<Oid>,
+    /// All that was in it has landed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub landed: bool,
     /// The branch that its repository has checked out, if it has a name of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<Branch>,
@@ -231,16 +237,21 @@ impl Store {
             return Ok(self.lane(number, &owner, &opened.record.base));
         }
         let mut known = None;
+        let mut clean = Clean::Everything;
         if let Some(record) = record {
+            // What tools have made stays for the same run, and another one sees nothing of it.
+            if record.owner.as_ref().is_some_and(|before| before.run == owner.run) {
+                clean = Clean::AllButCaches;
+            }
             let mut opened = self.opened(number, record)?;
-            self.set_aside(&mut opened, "before the lane went to another unit", when)?;
+            self.set_aside_all(&mut opened, "before the lane went to another unit", when)?;
             known = opened.known.then_some(opened.record.subject);
         } else if work.index.exists()
             || fs::read_dir(&work.dir).is_ok_and(|mut dir| dir.next().is_some())
         {
             self.set_aside_unknown(number, &work, base, when)?;
         }
-        self.make_ready(number, base, owner, branch, known)
+        self.make_ready(number, base, owner, branch, (known, clean))
     }
 
     /// Puts a lane right for a unit, now that what was in it is kept. `known` is the tree that it
@@ -251,7 +262,7 @@ impl Store {
         base: &Oid,
         owner: Owner,
         branch: Option<&Branch>,
-        known: Option<Subject>,
+        (known, clean): (Option<Subject>, Clean),
     ) -> Result<Lane, RepoError> {
         let subject = self.unchanged(base)?;
         let lane = Lane { untouched: true, ..self.lane(number, &owner, base) };
@@ -262,6 +273,8 @@ impl Store {
             subject: known.clone().unwrap_or_else(|| subject.clone()),
             pending: None,
             saved: None,
+            ignored: None,
+            landed: false,
             branch: branch.cloned(),
         };
         let mut opened = Opened {
@@ -276,7 +289,7 @@ impl Store {
             head: base.clone(),
             commit: base.clone(),
             subject,
-            clean: Clean::Everything,
+            clean,
             fresh: true,
         };
         self.turn_into(&mut opened, pending)?;
@@ -464,6 +477,32 @@ impl Store {
         Ok(Some(saved))
     }
 
+    /// The same, with the files that git is told to ignore: for a lane that they are about to be taken out of.
+    pub(crate) fn set_aside_all(
+        &self,
+        opened: &mut Opened<'_>,
+        why: &str,
+        when: When,
+    ) -> Result<Option<Saved>, RepoError> {
+        let saved = self.set_aside(opened, why, when)?;
+        let tree = opened.work.with_ignored(&opened.record.subject.tree)?;
+        let Some(tree) = tree.filter(|tree| opened.record.ignored.as_ref() != Some(tree)) else {
+            return Ok(saved);
+        };
+        let head = opened.record.commit.clone();
+        let commit = self.commit(&Commit {
+            tree: &tree,
+            parents: std::slice::from_ref(&head),
+            message: &format!("With ignored files, set aside {why}"),
+            author: &self.settings.committer,
+            when,
+        })?;
+        self.keep(&format!("{}/ignored/{}", opened.refs, tree.short()), &commit)?;
+        opened.record.ignored = Some(tree);
+        write_record(&opened.home, &opened.record)?;
+        Ok(saved)
+    }
+
     fn save_tree(
         &self,
         refs: &str,
@@ -501,9 +540,20 @@ impl Store {
     /// Gives a lane back to the pool. What is in it stays there until another unit needs it, and is
     /// kept under a ref in any case.
     pub fn release(&self, lane: &Lane, when: When) -> Result<Option<Saved>, RepoError> {
+        self.release_as(lane, false, when)
+    }
+
+    /// The same, and says whether what the unit has made has landed.
+    pub fn release_as(
+        &self,
+        lane: &Lane,
+        landed: bool,
+        when: When,
+    ) -> Result<Option<Saved>, RepoError> {
         let mut opened = self.open_lane(lane)?;
-        let saved = self.set_aside(&mut opened, "when the lane was released", when)?;
+        let saved = self.set_aside_all(&mut opened, "when the lane was released", when)?;
         opened.record.owner = None;
+        opened.record.landed = landed && saved.is_none();
         write_record(&opened.home, &opened.record)?;
         Ok(saved)
     }
@@ -522,6 +572,12 @@ impl Store {
             entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
         numbers.sort_unstable();
         Ok(numbers)
+    }
+
+    /// Whether all that was in a lane that nobody has is known to have landed.
+    pub(crate) fn is_landed(&self, number: u32) -> Result<bool, RepoError> {
+        let record = read_record(&self.lane_home(number))?;
+        Ok(record.is_some_and(|record| record.owner.is_none() && record.landed))
     }
 
     /// A lane of the pool as its record has it, if there is such a lane.

@@ -43,6 +43,7 @@ mod oid;
 mod person;
 mod pins;
 mod plugs;
+mod pool;
 mod provenance;
 mod reopen;
 mod repository;
@@ -71,6 +72,7 @@ pub use self::{
     name::{Branch, NotABranch},
     oid::{NotAnOid, Oid},
     person::{Person, When},
+    pool::Salvage,
     repository::{Checkout, Remark, Repository},
     save::{Checkpoint, Patched, Rewound, Snapshot},
     std_run::StdRun,

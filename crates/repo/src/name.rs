@@ -38,6 +38,22 @@ pub(crate) fn component(id: impl AsRef<[u8]>) -> String {
     name
 }
 
+/// The id that a component stands for; what was cut stays so.
+pub(crate) fn decoded(component: &str) -> String {
+    let mut bytes = Vec::with_capacity(component.len());
+    let mut rest = component;
+    while let Some(at) = rest.find('%') {
+        bytes.extend(rest[..at].bytes());
+        let digits = rest.get(at + 1..at + 3).and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        let Some(byte) = digits else { break };
+        bytes.push(byte);
+        rest = &rest[at + 3..];
+        continue;
+    }
+    bytes.extend(rest.bytes());
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// Where the refs of a unit are, in the result store.
 pub(crate) fn unit_refs(run: &str, unit: &str) -> String {
     format!("refs/windlass/{}/{}", component(run), component(unit))
@@ -215,6 +231,9 @@ mod tests {
             let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"%_-".contains(&b);
             assert!(name.bytes().all(good), "{id:?} → {name}");
             assert!(!name.is_empty() && name.len() <= 120 && !name.starts_with('-'), "{name}");
+            if !name.contains("%%") && name != "%" {
+                assert_eq!(decoded(&name), id);
+            }
             assert_eq!(*seen.entry(name).or_insert(id.clone()), id);
         }
         // Generated more than once: fewer names than ids, but never two ids for one name.

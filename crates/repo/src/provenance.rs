@@ -46,6 +46,15 @@ fn first(text: &str) -> Option<Oid> {
     Oid::parse(text.split_whitespace().next()?).ok()
 }
 
+/// What the agent has stashed. The last of it is under a ref, what is below it in a log alone.
+fn stashes(dot_git: &Path) -> BTreeSet<Oid> {
+    let last = read_plain(&dot_git.join("refs/stash")).unwrap_or_default();
+    let log = read_plain(&dot_git.join("logs/refs/stash")).unwrap_or_default();
+    // Each line begins with what was there before and what is there since.
+    let logged = log.lines().filter_map(|line| Oid::parse(line.split(' ').nth(1)?).ok());
+    logged.chain(first(&last)).take(REFS_MAX).collect()
+}
+
 /// The commits that the agent's branches and its HEAD are on.
 fn agent_heads(dot_git: &Path) -> BTreeSet<Oid> {
     let mut heads = BTreeSet::new();
@@ -55,6 +64,7 @@ fn agent_heads(dot_git: &Path) -> BTreeSet<Oid> {
     heads.extend(agent_head(dot_git));
     let packed = read_plain(&dot_git.join("packed-refs")).unwrap_or_default();
     heads.extend(packed.lines().filter(|line| line.contains(" refs/heads/")).filter_map(first));
+    heads.extend(stashes(dot_git));
     let mut loose = Vec::new();
     if dot_git.join("refs").symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
         plain_files(&dot_git.join("refs/heads"), 8, &mut loose);
@@ -102,6 +112,7 @@ impl Store {
         let dot_git = work.join(".git");
         let mut kept = Vec::new();
         let mut ready = false;
+        let stashed = stashes(&dot_git);
         for head in agent_heads(&dot_git).into_iter().filter(|head| !ours.contains(&head)) {
             if !self.is_known(&head)? {
                 if !ready {
@@ -119,6 +130,12 @@ impl Store {
                 }
             }
             self.keep(&format!("{refs}/agent/{head}"), &head)?;
+            // Files that git did not know are in a commit of their own beside a stash.
+            if stashed.contains(&head)
+                && let [_, _, files] = &self.parents(&head)?[..]
+            {
+                self.keep(&format!("{refs}/agent/{files}"), files)?;
+            }
             kept.push(head);
         }
         if ready {

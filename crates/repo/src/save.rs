@@ -180,7 +180,7 @@ impl Store {
         when: When,
     ) -> Result<Rewound, RepoError> {
         let mut opened = self.open_lane(lane)?;
-        let saved = self.set_aside(&mut opened, "before a bare change was put there", when)?;
+        let saved = self.set_aside_all(&mut opened, "before a bare change was put there", when)?;
         let tree = self.tree_of(held)?;
         let commit = self.commit(&Commit {
             tree: &tree,

@@ -33,6 +33,7 @@ use crate::{
     git::{Git, Place, quoted},
     oid::Oid,
     person::{Person, When},
+    pool::GONE,
     repository::Repository,
     shadow,
     sight::Sight,
@@ -185,6 +186,12 @@ impl Store {
             remove_locks(&dir, 1).doing("searched for locks", &dir)?;
         }
         self.remove_scratch()?;
+        let lanes = self.dir.join("lanes");
+        for entry in fs::read_dir(&lanes).doing("read", &lanes)?.flatten() {
+            if entry.file_name().to_string_lossy().starts_with(GONE) {
+                fs::remove_dir_all(entry.path()).doing("removed", &entry.path())?;
+            }
+        }
         self.settle_unfinished()
     }
 

@@ -14,6 +14,7 @@ use std::{
 
 use crate::{
     error::RepoError,
+    extras::exclude_line,
     git::{GitError, Place},
     oid::Oid,
     plugs::{plugs, unplug},
@@ -57,7 +58,33 @@ pub(crate) enum Clean {
     Untracked,
     /// Everything that is not in the tree.
     Everything,
+    /// The same but for what git is told to ignore and tools make again, and which makes them quick.
+    AllButCaches,
 }
+
+/// Directories that tools fill and can fill again, where git is told to ignore them.
+const CACHES: &[&str] = &[
+    "target",
+    "node_modules",
+    ".venv",
+    "venv",
+    "__pycache__",
+    ".tox",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".gradle",
+    ".next",
+    ".nuxt",
+    ".turbo",
+    ".parcel-cache",
+    ".cache",
+    "build",
+    "obj",
+];
+
+/// More than this many are not named one by one.
+const CACHES_MAX: usize = 1_000;
 
 /// What differs from the index.
 #[derive(Default)]
@@ -300,13 +327,79 @@ impl Work<'_> {
 
     /// Takes away what `clean` says.
     pub fn clean(&self, clean: Clean) -> Result<(), RepoError> {
+        let mut stays = Vec::new();
         let args: &[&str] = match clean {
             Clean::Nothing => return Ok(()),
             Clean::Untracked => &["clean", "-ffdq"],
             Clean::Everything => &["clean", "-ffdxq"],
+            Clean::AllButCaches => {
+                stays = self.ignored()?.into_iter().filter(|path| self.is_cache(path)).collect();
+                &["clean", "-ffdxq"]
+            }
         };
+        let lines = stays.iter().take(CACHES_MAX).flat_map(|path| {
+            let mut line = exclude_line(path);
+            line.pop();
+            [OsString::from("-e"), OsString::from_vec(line)]
+        });
+        let lines: Vec<OsString> = lines.collect();
         let place = self.place();
-        self.insist(|| self.store.git().call("put.clean", &place).args(args).ok())
+        let call = || self.store.git().call("put.clean", &place).args(args).args(&lines);
+        self.insist(|| call().ok())
+    }
+
+    /// What git is told to ignore and is there; of a directory that is ignored as a whole, the directory.
+    fn ignored(&self) -> Result<Vec<PathBuf>, RepoError> {
+        let place = self.place();
+        let call = self.store.git().call("ignored.ls-files", &place);
+        let args = ["ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory"];
+        let listed = call.args(args).output()?.stdout;
+        let paths = listed.split(|b| *b == 0).filter(|path| !path.is_empty());
+        let paths = paths.map(|path| as_path(path.strip_suffix(b"/").unwrap_or(path)));
+        Ok(paths.filter(|path| !path.as_os_str().as_bytes().contains(&b'\n')).collect())
+    }
+
+    fn is_cache(&self, path: &Path) -> bool {
+        let dir = self.dir.join(path);
+        let named = path.file_name().is_some_and(|name| CACHES.iter().any(|it| name == *it));
+        let is_dir = dir.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+        is_dir && (named || dir.join("CACHEDIR.TAG").is_file())
+    }
+
+    /// A tree with what git is told to ignore besides, other than what tools make again and what the lane was given.
+    /// Nothing if there is none.
+    pub fn with_ignored(&self, tree: &Oid) -> Result<Option<Oid>, RepoError> {
+        let limits = self.store.settings.limits;
+        let (mut bytes, mut specs) = (0, Vec::new());
+        for path in self.ignored()? {
+            if self.is_cache(&path) || self.store.settings.extras.contains(&path) {
+                continue;
+            }
+            let whole = self.dir.join(&path);
+            let own = whole.symlink_metadata().map_or(0, |meta| meta.len());
+            let size = own + bytes_below(&whole);
+            // So much is no work of anybody's.
+            if size > limits.file_bytes_max || bytes + size > limits.bytes_max {
+                continue;
+            }
+            bytes += size;
+            specs.extend(b":(top,literal)");
+            specs.extend(path.as_os_str().as_bytes());
+            specs.push(0);
+        }
+        if specs.is_empty() {
+            return Ok(None);
+        }
+        let made = self.store.with_index(|index| {
+            let place = self.store.results().with_work(&self.dir, index);
+            let git = self.store.git();
+            git.call("ignored.read-tree", &place).args(["read-tree", tree.as_str()]).ok()?;
+            let call = git.call("ignored.add", &place).args(["add", "-f", "--ignore-errors"]);
+            // What git cannot hold it leaves out, and says so.
+            call.args(["--pathspec-from-file=-", "--pathspec-file-nul"]).stdin(specs).output()?;
+            Ok(git.call("ignored.write-tree", &place).arg("write-tree").oid()?)
+        })?;
+        Ok(Some(made).filter(|made| made != tree))
     }
 
     /// Directories that may not be written stand in the way of git, but they are ours: they are

@@ -11,7 +11,6 @@ use windlass_core::path::Below;
 use windlass_core::run::{Caps, Settings, StandingPolicy};
 use windlass_core::workflow::{Kind, Workflow};
 use windlass_engine::crew::{Crew, Model, Preset, Seat};
-use windlass_engine::foresight::Policy;
 use windlass_engine::isolation::Openings;
 use windlass_engine::role::Role;
 use windlass_engine::skill::Skill;
@@ -19,6 +18,10 @@ use windlass_process::sandbox::{Level, Wanted};
 use windlass_process::{Bounds, Disk};
 
 use crate::suggest;
+
+mod lanes;
+
+pub use lanes::LaneConfig;
 
 /// The name of the file, at the top of the repository.
 pub const FILE: &str = "windlass.toml";
@@ -173,42 +176,6 @@ pub enum CheckConfig {
     Command(String),
     /// `false`: none, whatever could be detected.
     Off(bool),
-}
-
-/// Lanes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LaneConfig {
-    /// Files that are not in git and that lanes need, such as `.env`.
-    #[serde(default)]
-    pub copy: Vec<String>,
-    /// What is done about lanes that change the same: `show`, `tell` (whoever works in the later one) or `serialise` (the
-    /// later one waits); `tell` if not said.
-    pub conflicts: Option<ConflictConfig>,
-}
-
-/// What is done about lanes that change the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ConflictConfig {
-    /// It is shown.
-    Show,
-    /// Whoever works in the later lane is told.
-    Tell,
-    /// The later lane waits.
-    Serialise,
-}
-
-impl LaneConfig {
-    /// What is done about lanes that change the same.
-    pub fn policy(&self) -> Policy {
-        match self.conflicts {
-            Some(ConflictConfig::Show) => Policy::Show,
-            Some(ConflictConfig::Tell) => Policy::Tell,
-            Some(ConflictConfig::Serialise) => Policy::Serialise,
-            None => Policy::default(),
-        }
-    }
 }
 
 /// What agents and checks see of the machine.
@@ -434,6 +401,9 @@ impl Config {
             }
         }
         self.check_isolation(text)?;
+        if let Some(flaw) = self.lanes.flaw() {
+            return Err(bad(text, at(flaw.0), &flaw.1));
+        }
         for copy in &self.lanes.copy {
             if let Err(flaw) = Below::parse(copy) {
                 return Err(bad(text, at(copy), &flaw.to_string()));

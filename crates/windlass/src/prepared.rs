@@ -479,6 +479,7 @@ impl Prepared {
             target: self.target,
             made_from: self.made_from,
             author: self.author,
+            lanes_bytes_max: self.config.lanes.bytes_max(),
             conflicts: self.config.lanes.policy(),
             idle: idle.map(|it| Duration::from_secs(it * 60)),
             grace: GRACE,

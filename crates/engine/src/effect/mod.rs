@@ -30,6 +30,7 @@ use windlass_repo::Oid;
 use crate::clerk::Situation;
 use crate::entry::{Member, Note, Proof};
 use crate::message::{Done, Paper, Trouble};
+use crate::room;
 use crate::shop::{Brake, Seat, Shop, Stopped, lock, when};
 
 /// An effect to be done, with what the run and its books know about it.
@@ -47,6 +48,8 @@ pub struct Job {
     pub held: Option<Oid>,
     /// The lane of the pool that the unit has, as far as that is on record.
     pub lane: Option<u32>,
+    /// Those of the units that are over whose lanes may still be theirs and which have landed, for a unit that begins.
+    pub landed_units: Vec<String>,
     /// The how-manieth attempt at its stage it is, from 1.
     pub attempt: u32,
     /// Whoever does it works apart from the lane, on the change alone.
@@ -179,7 +182,14 @@ fn based(shop: &Shop, job: &Job) -> Result<Result<Oid, Stopped>, Trouble> {
     }
     let tip = shop.beginning()?;
     let note = Note::Based { unit: job.unit_owned(), base: tip.to_string() };
-    Ok(shop.write_down(Paper::of(note)).map(|()| {
+    let mut paper = Paper::of(note);
+    let made = room::make(shop, &job.landed_units, when(job.effect.since))?;
+    paper.notes.extend(made.map(|text| Note::Told {
+        effect: job.id,
+        name: "lanes".to_owned(),
+        text,
+    }));
+    Ok(shop.write_down(paper).map(|()| {
         begun.insert(job.unit_owned(), tip.clone());
         tip
     }))

@@ -43,7 +43,7 @@ fn a_lane_goes_to_another_unit_with_nothing_left_of_the_first() {
     scratch.write("later", "later\n");
     let later = scratch.commit("later");
     store.sync().unwrap();
-    let other = store.ensure_lane(1, &later, "run", "u2", WHEN).unwrap();
+    let other = store.ensure_lane(1, &later, "another run", "u2", WHEN).unwrap();
     assert_eq!(other.work, lane.work);
     assert_eq!(scratch.git_in(&other.work, &["status", "--porcelain", "--ignored"]), "");
     assert_eq!(scratch.git_in(&other.work, &["log", "--format=%s"]), "later\nfirst\n");

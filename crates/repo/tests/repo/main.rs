@@ -13,6 +13,7 @@ mod meddling;
 mod mirror;
 mod names;
 mod notes;
+mod pool;
 mod saving;
 mod scratch;
 mod snapshots;
