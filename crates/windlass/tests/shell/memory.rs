@@ -44,11 +44,7 @@ fn scratch() -> Scratch {
     );
     let catalogue =
         format!("{catalogue}\n[role.curator]\nverdicts = ['curated']\nmemory = 'curates'\n");
-    Scratch::with(&[
-        ("flow.toml", &flow),
-        ("catalogue.toml", &catalogue),
-        ("script.toml", SCRIPT),
-    ])
+    Scratch::with(&[("flow.toml", &flow), ("catalogue.toml", &catalogue), ("script.toml", SCRIPT)])
 }
 
 fn said(scratch: &Scratch, args: &[&str]) -> String {
