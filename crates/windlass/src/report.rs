@@ -266,6 +266,21 @@ impl Telling {
                     failed: *came == Check::Fail,
                 });
             }
+            Note::Proved { units, tree, came, checks } => {
+                // What a train fails with is its last car's to answer for, until it is known better.
+                let whose = if *came == Check::Fail { units.len().saturating_sub(1) } else { 0 };
+                for unit in &units[whose..] {
+                    let unit = self.unit(Some(unit), report);
+                    unit.checks.extend(checks.iter().map(|check| CheckLine {
+                        name: check.name.clone(),
+                        command: check.command.clone(),
+                        came: check.came.words(),
+                        tree: tree.clone(),
+                        output: check.output.clone(),
+                        failed: check.came == Check::Fail,
+                    }));
+                }
+            }
             Note::Landed { unit, commit, waits, branch, .. } => {
                 self.unit(unit.as_deref(), report).commits.push(commit.clone());
                 report.landed.push(Landed {

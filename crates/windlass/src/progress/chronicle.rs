@@ -105,7 +105,8 @@ impl Chronicle {
 
 #[cfg(test)]
 pub mod tests {
-    use windlass_core::run::{Event, Recorded, Run, fold};
+    use windlass_core::run::{EffectId, Event, Recorded, Run, fold};
+    use windlass_engine::entry::{Check, Note, Noted, Proof};
 
     use super::*;
 
@@ -203,5 +204,40 @@ pub mod tests {
         assert_eq!(chronicle.watch().open().count(), 0);
         assert_eq!(chronicle.watch().units().count(), 0);
         assert!(chronicle.spans.iter().any(|span| span.came == "given up" && span.mishap));
+    }
+
+    /// A landing of the journal that was sent back: where it was wanted, where it was reported, and which it is.
+    fn sent_back(all: &[Entry], chronicle: &Chronicle) -> (usize, usize, EffectId) {
+        let retry = chronicle.retries.iter().find(|it| it.cause.checks.is_empty()).unwrap();
+        let effect = retry.cause.effect.unwrap();
+        let wanted = |entry: &Entry| matches!(entry, Entry::Event(it) if matches!(&it.event, Event::Wanted { effect: of, .. } if *of == effect));
+        let reported = |entry: &Entry| matches!(entry, Entry::Event(it) if matches!(&it.event, Event::Reported(it) if it.effect == effect));
+        let at = |which: &dyn Fn(&Entry) -> bool| all.iter().position(which).unwrap();
+        (at(&wanted), at(&reported), effect)
+    }
+
+    #[test]
+    fn what_waits_in_the_queue_is_not_landing_yet_and_what_fails_there_says_with_what() {
+        let all = entries(SIX);
+        let (run, chronicle) = told(&all);
+        let (wanted, reported, effect) = sent_back(&all, &chronicle);
+        let unit = chronicle.spans.iter().find(|it| it.effect == effect).unwrap().unit.unwrap();
+        let Entry::Event(at) = &all[reported] else { panic!("an event") };
+        let note = |note| Entry::Note(Box::new(Noted { note, at: at.at }));
+        let mut own = Chronicle::new(run.workflow().clone());
+        all[..=wanted].iter().for_each(|entry| own.enter(entry));
+        assert!(!own.watch().is_queued(unit));
+        own.enter(&note(Note::Queued { effect, unit: None }));
+        assert!(own.watch().is_queued(unit));
+        let (name, command, output) = ("test".to_owned(), None, None);
+        let red = Proof { name, command, came: Check::Fail, output };
+        let (units, tree) = (vec!["x".to_owned()], "t".to_owned());
+        own.enter(&note(Note::Proved { units, tree, came: Check::Fail, checks: vec![red] }));
+        assert!(!own.watch().is_queued(unit), "it is on the next train");
+        let (came, tip) = ("fail".to_owned(), "0".to_owned());
+        own.enter(&note(Note::Turned { effect, unit: None, came, tip }));
+        all[wanted + 1..].iter().for_each(|entry| own.enter(entry));
+        let retry = own.retries.iter().find(|it| it.cause.effect == Some(effect)).unwrap();
+        assert_eq!(retry.cause.checks, ["test"]);
     }
 }

@@ -62,7 +62,7 @@ impl Sight {
             let stage = unit.stage.map(|stage| run.workflow().stage(stage));
             let lands =
                 stage.is_some_and(|it| matches!(it.kind, Kind::Errand(Errand::Land { .. })));
-            if lands && begun.is_busy() {
+            if lands && begun.is_busy() && !watch.is_queued(ix) {
                 sight.landing.push(unit.id.to_string());
             } else if waiting.contains(&Some(unit.id.clone())) {
                 // It is counted, and its question stands elsewhere.

@@ -177,6 +177,8 @@ struct Flight {
     frame: FrameId,
     span: Span,
     cause: Cause,
+    /// It waits in the queue while others are proved.
+    queued: bool,
 }
 
 /// What is under way in a run.
@@ -189,6 +191,8 @@ pub struct Watch {
     units: BTreeMap<UnitIx, Begun>,
     /// What was saved last, and for which unit.
     saved: Option<(Option<String>, EffectId)>,
+    /// Checks of the queue that failed last.
+    failed: Vec<String>,
 }
 
 /// The intake's frame is there from the start, without an event of its own.
@@ -204,6 +208,7 @@ impl Watch {
             flights: BTreeMap::new(),
             units: BTreeMap::new(),
             saved: None,
+            failed: Vec::new(),
         }
     }
 
@@ -220,6 +225,13 @@ impl Watch {
     /// The units under way.
     pub fn units(&self) -> impl Iterator<Item = (UnitIx, &Begun)> {
         self.units.iter().map(|(unit, begun)| (*unit, begun))
+    }
+
+    /// Whether all that is under way for a unit is to wait for others in the queue.
+    pub fn is_queued(&self, unit: UnitIx) -> bool {
+        let mut own =
+            self.flights.values().filter(|flight| flight.span.unit == Some(unit)).peekable();
+        own.peek().is_some() && own.all(|flight| flight.queued)
     }
 
     /// What has begun and not ended, as if it ended now.
@@ -361,7 +373,7 @@ impl Watch {
             commit: None,
         };
         let cause = Cause { effect: Some(effect), ..Cause::default() };
-        self.flights.insert(effect, Flight { frame, span, cause });
+        self.flights.insert(effect, Flight { frame, span, cause, queued: false });
     }
 
     fn reported(&mut self, ending: &Ending, out: &mut Vec<Happening>) {
@@ -468,6 +480,25 @@ impl Watch {
             Note::Checked { effect, name, came: Check::Fail, .. } => {
                 if let Some(flight) = self.flights.get_mut(effect) {
                     flight.cause.checks.push(name.clone());
+                }
+            }
+            Note::Queued { effect, .. } => {
+                if let Some(flight) = self.flights.get_mut(effect) {
+                    flight.queued = true;
+                }
+            }
+            Note::Proved { came, checks, .. } => {
+                // Whoever waited is on the next train.
+                self.flights.values_mut().for_each(|flight| flight.queued = false);
+                if *came == Check::Fail {
+                    let failed = checks.iter().filter(|it| it.came == Check::Fail);
+                    self.failed = failed.map(|it| it.name.clone()).collect();
+                }
+            }
+            Note::Turned { effect, came, .. } if came == "fail" => {
+                // What goes back is what the checks failed with last.
+                if let Some(flight) = self.flights.get_mut(effect) {
+                    flight.cause.checks = std::mem::take(&mut self.failed);
                 }
             }
             Note::Landed { effect, commit, .. } => {

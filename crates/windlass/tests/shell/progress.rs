@@ -176,6 +176,25 @@ fn what_another_run_will_take_is_told_from_earlier_ones() {
 }
 
 #[test]
+fn a_plan_says_what_it_will_probably_take() {
+    let features = r#"{"features": [
+        {"id": "F-1", "title": "One", "claims": ["VAL-A-001"], "status": "pending"},
+        {"id": "F-2", "title": "Two", "claims": ["VAL-A-002"], "status": "pending"},
+        {"id": "F-3", "title": "Three", "claims": ["VAL-A-003"], "status": "passed"}]}"#;
+    let contract = "- VAL-A-001: it is there\n  - command: `true`\n- VAL-A-002: it too\n  - command: `true`\n\
+                    - VAL-A-003: and it\n  - command: `true`\n";
+    let files = [
+        (".harness/features.json", features),
+        (".harness/validation-contract.md", contract),
+        ("SPEC.md", "# Spec\n\nOne, two, three.\n"),
+    ];
+    let scratch = Scratch::with(&files);
+    let told = said(&scratch, &["mission", "--plan-only", "--lanes", "2"]);
+    assert!(told.contains("nobody knows what 2 features will take, 2 at a time"), "{told}");
+    assert!(told.contains("at most 20.00 dollars and 8h00m"), "{told}");
+}
+
+#[test]
 fn at_a_terminal_every_lane_has_its_line_and_at_the_end_the_report_is_named() {
     let scratch = six();
     let mut sitting = Sitting::at(&scratch);

@@ -167,6 +167,12 @@ fn what_breaks_only_in_combination_is_found_and_the_others_land() {
     assert!(told.contains("c and d do not go together"), "{told}");
     let landed = scratch.git(&["log", "--first-parent", "--format=%s", "main"]);
     assert!(landed.starts_with(&format!("Make {red}\n")), "the last of them: {landed}");
+    let report = scratch.windlass(&["report"]).output().unwrap();
+    let report = String::from_utf8(report.stdout).unwrap();
+    assert!(report.contains("land: fail; failed: test"), "why it was tried again: {report}");
+    let proved = format!("| {red} | check test | `sh test.sh");
+    let proved = report.lines().find(|line| line.starts_with(&proved)).expect("its evidence");
+    assert!(proved.contains("| pass |"), "{proved}");
     // Five that wait are cut in half at most three times, and those behind are proved once more.
     assert!(runs(&scratch).len() <= 7, "{:?}", runs(&scratch));
 }
