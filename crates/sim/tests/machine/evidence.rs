@@ -206,6 +206,57 @@ fn one_landing_at_a_time() {
     assert_eq!(at, ["land", "told"]);
 }
 
+/// Two ways to land: by the queue, and alone.
+const QUEUED: &str = r#"
+unit do      role = "worker", edits = true, on = { done = "next", failed = "prove" }
+unit land    land = "merge", proof = ["test"],
+    on = { landed = "done", moved = { to = "land", count = "tries", spent = "failed" },
+           conflict = { to = "do", count = "tries", spent = "failed" },
+           fail = { to = "do", count = "tries", spent = "failed" } }
+unit prove   aside = true, checks = ["test"], on = { pass = "alone", fail = "failed", skipped = "failed" }
+unit alone   aside = true, land = "merge", needs = ["prove:pass"],
+    on = { landed = "done", moved = "failed", conflict = "failed" }
+"#;
+
+#[test]
+fn landings_of_the_queue_wait_together() {
+    let flow = flow(&format!("[units]\nlanes = 4\n{HEAD}"), QUEUED);
+    let mut walk = Walk::new(&flow, &[("fast", "yes")]);
+    walk.says("list", Saying::new("found").list("jobs", &["a", "b", "c", "d"]));
+    walk.says("do", "done").says("do", "done").says("do", "failed");
+    walk.says("prove", "pass");
+    let mut at = walk.at();
+    at.sort();
+    assert_eq!(at, ["do", "land", "land"], "the one that lands alone waits for both");
+    let skip = Wish::Skip { unit: "b".into(), reason: "no".into() };
+    let wish = |wish: Wish| windlass_core::run::Input::Control { who: "ada".into(), wish };
+    assert!(walk.give(wish(skip)).is_err(), "each of them is landing");
+    walk.says("land", "landed");
+    assert_eq!(walk.at().iter().filter(|stage| **stage == "alone").count(), 0);
+    walk.says("land", "landed");
+    walk.says("do", "done");
+    assert_eq!(walk.at(), ["alone"], "and the queue waits for it");
+    walk.says("alone", "landed");
+    assert_eq!(walk.at(), ["land"]);
+    walk.says("land", "fail");
+    let (_, effect) = walk.find("do").expect("it is tried again");
+    let own = effect.subject.expect("on what it failed with");
+    assert!(own.tree.starts_with("tree-"), "{own:?}");
+    assert_eq!(walk.run().unit_named("d").map(|unit| unit.landed), Some(false));
+}
+
+#[test]
+fn cancelling_leaves_no_landing_of_the_queue_out() {
+    let flow = flow(&format!("[units]\nlanes = 4\n{HEAD}"), QUEUED);
+    let mut walk = Walk::new(&flow, &[("fast", "yes")]);
+    walk.says("list", Saying::new("found").list("jobs", &["a", "b", "c"]));
+    walk.says("do", "done").says("do", "done");
+    walk.wishes(Wish::Cancel);
+    assert_eq!(walk.at(), ["land", "land"], "whoever may have landed is waited for");
+    walk.says("land", "landed");
+    assert_eq!(walk.run().unit_named("a").map(|unit| unit.landed), Some(true));
+}
+
 #[test]
 fn a_landing_that_crashed_has_changed_nothing() {
     let flow = flow(HEAD, STAGES);

@@ -23,6 +23,7 @@ case "$WINDLASS_ROLE $WINDLASS_ATTEMPT" in
   "resolver "*) grep -v '^[<=>]' shared.txt > all; mv all shared.txt ;;
   *) echo mended > mended.txt ;;
 esac
+if [ "$WINDLASS_UNIT" = settings ]; then echo '# mine' >> windlass.toml; fi
 echo '{"verdict":"done"}'
 "#;
 
@@ -39,13 +40,26 @@ if [ -e c.txt ] && [ -e d.txt ] && [ ! -e mended.txt ]; then echo 'c and d do no
 
 /// A repository in which these are to be done, each by an agent that waits for its turn, but for the first.
 fn scratch(units: &[&str]) -> Scratch {
+    with_flow(&fixture("queued.toml"), units)
+}
+
+/// What is made is also proved by itself before it is to land.
+fn proved_before() -> String {
+    let flow = fixture("queued.toml");
+    let land = "[[unit]]\nstage = \"land\"";
+    assert!(flow.contains(land));
+    let prove = "[[unit]]\nstage = \"prove\"\nchecks = [\"test\"]\n\
+                 on = { pass = \"next\", skipped = \"next\", fail = { to = \"do\", count = \"tries\" } }\n\n";
+    flow.replace(land, &format!("{prove}{land}"))
+}
+
+fn with_flow(flow: &str, units: &[&str]) -> Scratch {
     let tasks: String =
         units.iter().map(|id| format!("[[task]]\nid = '{id}'\ntitle = 'Make {id}'\n")).collect();
-    let flow = fixture("queued.toml");
     let catalogue = fixture("small-catalogue.toml");
     let catalogue = catalogue.replace("{ careful = \"flag\" }", "{}")
         + "[role.resolver]\nabout = 'makes one of two'\nverdicts = ['done', 'failed']\n";
-    let files = [("flow.toml", &*flow), ("catalogue.toml", &catalogue), ("tasks.toml", &tasks)];
+    let files = [("flow.toml", flow), ("catalogue.toml", &catalogue), ("tasks.toml", &tasks)];
     let scratch = Scratch::with(&[&files[..], &[("test.sh", TEST)]].concat());
     let check = format!("sh test.sh {}", scratch.path("talk").display());
     hire(&scratch, AGENT, EVERYBODY, &check);
@@ -223,6 +237,89 @@ fn who_moves_the_branch_while_checks_run_has_them_run_again_on_what_they_made() 
     assert_eq!(moves(&scratch).len(), 1);
     assert_eq!(scratch.notes("turned"), [Value::Null; 0], "the workflow is not bothered");
     assert_eq!(fs::read_to_string(scratch.repo().join("theirs.txt")).unwrap(), "theirs\n");
+}
+
+/// Checks do not wait for anybody.
+fn unhindered(scratch: &Scratch) {
+    fs::write(scratch.path("talk/opened"), "").unwrap();
+}
+
+#[test]
+fn what_was_proved_of_that_very_tree_is_not_proved_again() {
+    let flow = proved_before().replace("lanes  = 6", "lanes  = 1");
+    let scratch = with_flow(&flow, &["a", "b"]);
+    unhindered(&scratch);
+    fs::remove_file(scratch.path("talk/start-b")).unwrap();
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(merges(&scratch), ["Make a", "Make b"]);
+    let expected = ["", "a.txt", "a.txt b.txt"];
+    assert_eq!(runs(&scratch), expected, "the base once, and each state once");
+    assert_eq!(scratch.notes("proved"), [Value::Null; 0]);
+    moves(&scratch);
+}
+
+#[test]
+fn what_passed_alone_is_proved_again_with_what_has_landed_since() {
+    let scratch = with_flow(&proved_before(), &["c", "d"]);
+    unhindered(&scratch);
+    // Neither can begin where the other has landed.
+    pipe(&scratch, "start-c");
+    let run = scratch.start().spawn().unwrap();
+    for unit in ["c", "d"] {
+        fs::write(scratch.path(&format!("talk/start-{unit}")), "go\n").unwrap();
+    }
+    let (code, said) = ended(run.wait_with_output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(merges(&scratch), ["Make c", "Make d"]);
+    moves(&scratch);
+    let turned = scratch.notes("turned");
+    assert_eq!(turned.len(), 1, "the second of them was red");
+    assert_eq!(turned[0]["came"], "fail");
+    assert_eq!(scratch.landed()["mended.txt"], "mended");
+}
+
+#[test]
+fn who_would_change_what_agents_may_do_does_not_land_with_others_either() {
+    let scratch = scratch(&["a", "b", "settings"]);
+    let before = scratch.git(&["show", "main:windlass.toml"]);
+    let run = gathered(&scratch, &["b", "settings"], &mut scratch.start());
+    open(&scratch);
+    assert_ne!(run.code(), Some(0), "a person is asked to look");
+    assert_eq!(scratch.git(&["show", "main:windlass.toml"]), before);
+    let (code, said) = ended(scratch.windlass(&["resume"]).output().unwrap());
+    assert_ne!(code, Some(0));
+    assert!(said.contains("settings would land changes windlass.toml"), "{said}");
+    assert_eq!(scratch.git(&["show", "main:windlass.toml"]), before);
+}
+
+#[test]
+fn what_is_in_the_way_of_a_train_is_left_alone_and_the_train_waits() {
+    let scratch = scratch(&["a", "b", "c"]);
+    fs::write(scratch.repo().join("b.txt"), "a person's own\n").unwrap();
+    let run = gathered(&scratch, &["b", "c"], &mut scratch.start());
+    open(&scratch);
+    assert_eq!(run.code(), Some(0));
+    assert_eq!(merges(&scratch), ["Make a"], "b's file is in the way");
+    assert_eq!(fs::read_to_string(scratch.repo().join("b.txt")).unwrap(), "a person's own\n");
+    let landed = scratch.notes("landed");
+    let waits: Vec<&str> = landed.iter().filter_map(|note| note["waits"].as_str()).collect();
+    assert_eq!((waits.len(), waits[0]), (2, waits[1]), "both, and they are taken together");
+    fs::remove_file(scratch.repo().join("b.txt")).unwrap();
+    scratch.sh(waits[0]);
+    assert_eq!(merges(&scratch), ["Make a", "Make b", "Make c"]);
+}
+
+#[test]
+fn what_nothing_was_run_on_lands_and_that_is_said() {
+    let flow = fixture("queued.toml");
+    let proof = "proof = [\"test\"]\n";
+    let flow = flow.replace(proof, &format!("{proof}with = {{ test = \"'none'\" }}\n"));
+    let scratch = with_flow(&flow, &["a"]);
+    let (code, said) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(merges(&scratch), ["Make a"]);
+    assert!(said.contains("although nothing has passed on it: test skipped"), "{said}");
 }
 
 #[test]
