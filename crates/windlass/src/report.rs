@@ -12,7 +12,7 @@ use windlass_clerks::finding;
 use windlass_core::run::{EffectId, Run, UnitIx};
 use windlass_core::workflow::Workflow;
 use windlass_engine::date::instant;
-use windlass_engine::entry::{Check, Entry, Note};
+use windlass_engine::entry::{Check, Entry, Note, Picture};
 use windlass_journal::{Journal, RunId};
 use windlass_words::Words;
 
@@ -72,8 +72,18 @@ pub struct Unit {
     pub commits: Vec<String>,
     pub invocations: Vec<Invocation>,
     pub checks: Vec<CheckLine>,
+    /// What a browser took pictures of, with where they are.
+    pub pictures: Vec<PictureLine>,
     pub retries: Vec<Again>,
     pub told: Vec<String>,
+}
+
+/// A picture that a browser took.
+#[derive(Debug, Serialize)]
+pub struct PictureLine {
+    pub assertion: String,
+    pub name: String,
+    pub file: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -280,6 +290,14 @@ impl Telling {
                         failed: check.came == Check::Fail,
                     }));
                 }
+            }
+            Note::Browsed { unit, pictures, .. } => {
+                let line = |it: &Picture| PictureLine {
+                    assertion: it.assertion.clone(),
+                    name: it.name.clone(),
+                    file: it.file.clone(),
+                };
+                self.unit(unit.as_deref(), report).pictures.extend(pictures.iter().map(line));
             }
             Note::Landed { unit, commit, waits, branch, .. } => {
                 self.unit(unit.as_deref(), report).commits.push(commit.clone());

@@ -266,6 +266,12 @@ fn details(unit: &Unit) -> Vec<Block> {
         let heads = &["check", "command", "came to", "tree", "output"];
         blocks.push(Block::Table { heads, rows });
     }
+    let picture =
+        |it: &super::PictureLine| Line::new(format!("{}, {}: {}", it.assertion, it.name, it.file));
+    if !unit.pictures.is_empty() {
+        blocks.push(Block::Text(Line::new("Pictures that a browser took:")));
+        blocks.push(Block::List(unit.pictures.iter().map(picture).collect()));
+    }
     for it in unit.invocations.iter().filter(|it| !it.findings.is_empty()) {
         let who = format!("{} of {}, attempt {}, found:", it.role, it.stage, it.attempt);
         blocks.push(Block::Text(Line::new(who)));

@@ -1,6 +1,7 @@
 //! What is asserted of the work, tried out by Windlass itself: files, commands, requests, and a real browser.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -183,7 +184,10 @@ fn an_app_that_never_answers_goes_when_the_run_is_stopped() {
     let pid = i32::try_from(run.id()).unwrap();
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGINT)
         .unwrap();
+    let asked = Instant::now();
     let _ = run.wait().unwrap();
+    // A request may take thirty: nobody waits for that.
+    assert!(asked.elapsed() < Duration::from_secs(20), "{:?}", asked.elapsed());
     assert_eq!(scratch.processes(), [""; 0]);
     assert_eq!(came(&scratch), [""; 0], "what was stopped has found nothing");
 }
@@ -213,6 +217,9 @@ mod slow {
         ] {
             assert!(log.contains(line), "{line}\n{log}");
         }
+        let report = scratch.windlass(&["report"]).output().unwrap().stdout;
+        let report = String::from_utf8_lossy(&report).into_owned();
+        assert!(report.contains("VAL-UI-1, failed: ") && report.contains("sold.png"), "{report}");
         let browsed = scratch.notes("browsed");
         let pictures: Vec<&Value> =
             browsed.iter().flat_map(|note| note["pictures"].as_array().unwrap()).collect();
