@@ -7,10 +7,11 @@ use std::process::Command;
 
 use clap::Subcommand;
 use serde_json::{Value, json};
+use windlass_engine::date;
 use windlass_engine::isolation::{Isolation, Sight, Stay, Workspace, make_quarters, remove};
 use windlass_process::sandbox::{Access, Holds, Level, Place};
 use windlass_process::{Env, Spawner, View, which};
-use windlass_repo::{LaneState, Pooled, Settings, Store, Unseen};
+use windlass_repo::{LaneState, Pooled, Salvage, Settings, Store, Unseen};
 
 use crate::base;
 use crate::error::Error;
@@ -29,7 +30,7 @@ Examples:
   windlass lanes restore COMMIT my-directory
 ")]
 pub enum LanesCommand {
-    /// List the lanes: who has them, and whether anything in them is not on record yet
+    /// List the lanes: who has them, whether anything in them is not on record yet, and what was in one and is kept
     #[command(after_help = "Examples:\n  windlass lanes list\n  windlass lanes list --json\n")]
     List {
         /// Print JSON instead of text
@@ -71,7 +72,7 @@ pub enum LanesCommand {
     /// Write the files of a commit that was kept into a new directory
     #[command(after_help = "Examples:\n  windlass lanes restore 3f2a91c my-directory\n")]
     Restore {
-        /// The commit, as `windlass log --json` names it
+        /// The commit, as `windlass lanes list` and `windlass log --json` name it, or the beginning of its name
         #[arg(value_name = "COMMIT")]
         commit: String,
         /// Where to: a directory that is empty or not there
@@ -88,7 +89,7 @@ pub fn run(command: &LanesCommand, out: &mut Output) -> Result<Exit, Error> {
     }
     let store = Store::open(place.repository.clone(), &place.dir, Settings::default())?;
     match command {
-        LanesCommand::List { json } => list(&store.lanes()?, *json, out),
+        LanesCommand::List { json } => list(&store, *json, out),
         LanesCommand::Show { lane, mounts: true, json } => {
             let inside = Inside::of(&place, &store, *lane)?;
             mounts(&inside.isolation, &inside.view(Path::new("QUARTERS")), *json, out)
@@ -104,8 +105,10 @@ pub fn run(command: &LanesCommand, out: &mut Output) -> Result<Exit, Error> {
             Ok(Exit::Done)
         }
         LanesCommand::Restore { commit, to } => {
-            let oid = windlass_repo::Oid::parse(commit)
-                .map_err(|_| Error::not_taken(format!("{commit} is no commit's id")))?;
+            let oid = store.commit_named(commit)?.ok_or_else(|| {
+                Error::not_taken(format!("{commit} is no commit's id"))
+                    .hint("`windlass lanes list` names what is kept")
+            })?;
             store.restore(&oid, to)?;
             out.line(&format!("{commit} is in {}", to.display()))?;
             Ok(Exit::Done)
@@ -280,24 +283,22 @@ fn described_unseen(lane: &Unseen) -> Value {
     })
 }
 
-fn list(
-    lanes: &[Result<LaneState, Unseen>],
-    as_json: bool,
-    out: &mut Output,
-) -> Result<Exit, Error> {
+fn list(store: &Store, as_json: bool, out: &mut Output) -> Result<Exit, Error> {
+    let (lanes, kept) = (store.lanes()?, store.salvage()?);
     if as_json {
         let described = |lane: &Result<_, _>| match lane {
             Ok(lane) => described(lane),
             Err(unseen) => described_unseen(unseen),
         };
         let lanes: Vec<Value> = lanes.iter().map(described).collect();
-        out.json(&json!({ "lanes": lanes }))?;
+        let kept: Vec<Value> = kept.iter().map(described_kept).collect();
+        out.json(&json!({ "lanes": lanes, "kept": kept }))?;
         return Ok(Exit::Done);
     }
     if lanes.is_empty() {
         out.line("there are no lanes")?;
     }
-    for lane in lanes {
+    for lane in &lanes {
         match lane {
             Ok(lane) => line(lane, out)?,
             Err(unseen) => {
@@ -309,7 +310,47 @@ fn list(
             }
         }
     }
+    list_kept(&kept, out)?;
     Ok(Exit::Done)
+}
+
+/// What was in a lane and is in none any more.
+fn list_kept(kept: &[Salvage], out: &mut Output) -> Result<(), Error> {
+    if kept.is_empty() {
+        return Ok(());
+    }
+    out.line("kept, `windlass lanes restore COMMIT DIRECTORY` brings it back:")?;
+    for salvage in kept.iter().take(KEPT_SHOWN) {
+        let (commit, whose) = (salvage.commit.short(), whose(salvage));
+        let at = date::instant(salvage.seconds.saturating_mul(1_000));
+        out.line(&format!("   {commit}  {whose}  {at}  {}", clean(&salvage.what)))?;
+    }
+    let more = kept.len().saturating_sub(KEPT_SHOWN);
+    if more > 0 {
+        out.line(&format!("   and {more} more: `windlass lanes list --json`"))?;
+    }
+    Ok(())
+}
+
+/// So much of what is kept is listed; JSON has all of it.
+const KEPT_SHOWN: usize = 20;
+
+fn whose(salvage: &Salvage) -> String {
+    match &salvage.run {
+        Some(run) => format!("{} · {}", clean(run), clean(&salvage.unit)),
+        None => clean(&salvage.unit),
+    }
+}
+
+fn described_kept(salvage: &Salvage) -> Value {
+    json!({
+        "commit": salvage.commit.to_string(),
+        "run": salvage.run,
+        "unit": salvage.unit,
+        "at": date::instant(salvage.seconds.saturating_mul(1_000)),
+        "what": salvage.what,
+        "ref": salvage.name,
+    })
 }
 
 fn line(lane: &LaneState, out: &mut Output) -> Result<(), Error> {

@@ -6,6 +6,7 @@ mod agent;
 mod answers;
 mod autopilot;
 mod bad_input;
+mod beside;
 #[path = "../shared/bubblewrap.rs"]
 mod bubblewrap;
 mod checks;

@@ -1,0 +1,273 @@
+//! Several lanes at once: what each has for itself, what all of them may take, and a person who does things to branches.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::scratch::{Followed, Scratch, ended};
+
+const TASKS: &str =
+    "[[task]]\nid = 'hello'\ncareful = false\n[[task]]\nid = 'bye'\ncareful = false\n";
+
+/// An agent of the person's that does this; it finds a directory that all share as `$talk`.
+fn with_agent(tasks: &str, script: &str, more: &str) -> Scratch {
+    let scratch = Scratch::with(&[("tasks.toml", tasks), (".gitignore", "*.log\ntarget\n")]);
+    let talk = scratch.path("talk");
+    fs::create_dir(&talk).unwrap();
+    let agent = talk.join("agent");
+    fs::write(&agent, format!("#!/bin/sh\ncat > /dev/null\ntalk=$(dirname \"$0\")\n{script}\n"))
+        .unwrap();
+    scratch.sh(&format!("chmod 755 '{}'", agent.display()));
+    configure(&scratch, more);
+    scratch
+}
+
+fn configure(scratch: &Scratch, more: &str) {
+    let talk = scratch.path("talk");
+    let config = format!(
+        "[sandbox]\nwrite = ['{talk}']\n[agents.mine]\nkind = 'command'\ncommand = ['{talk}/agent']\ncost = 'none'\n\
+         [roles]\ndefault = 'mine'\n[checks]\ntest = 'sh test.sh'\n{more}",
+        talk = talk.display(),
+    );
+    fs::write(scratch.repo().join("windlass.toml"), config).unwrap();
+    scratch.git(&["commit", "-qam", "Configure"]);
+}
+
+fn said(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+/// Each worker serves its lane on `$PORT`, waits until both do, and asks both who they are. A check does the same again.
+const SERVES: &str = r#"
+case $WINDLASS_ROLE in reviewer) echo '{"verdict":"clear"}'; exit;; esac
+echo "$WINDLASS_UNIT" > "$WINDLASS_UNIT.txt"
+python3 -m http.server "$PORT" > /dev/null 2>&1 &
+echo "$PORT" > "$talk/port.$WINDLASS_UNIT.new"; mv "$talk/port.$WINDLASS_UNIT.new" "$talk/port.$WINDLASS_UNIT"
+for unit in hello bye; do
+  until [ -e "$talk/port.$unit" ]; do sleep 0.05; done
+done
+own() { python3 -c "import urllib.request,sys; print(urllib.request.urlopen('http://127.0.0.1:'+sys.argv[1]+'/'+sys.argv[2]+'.txt').read().decode().strip())" "$1" "$2" 2>/dev/null; }
+until [ "$(own "$PORT" "$WINDLASS_UNIT")" = "$WINDLASS_UNIT" ]; do sleep 0.05; done
+echo "home=$HOME tmp=$TMPDIR port=$PORT ports=$WINDLASS_PORTS mine=$(own "$PORT" "$WINDLASS_UNIT") vite=$VITE_PORT db=$PGPORT xdg=$XDG_RUNTIME_DIR" > "$talk/saw.$WINDLASS_UNIT"
+echo x > "$HOME/only-mine"; echo x > "$TMPDIR/only-mine"; ls -A "$HOME" "$TMPDIR" >> "$talk/saw.$WINDLASS_UNIT"
+for unit in hello bye; do until [ -e "$talk/saw.$unit" ]; do sleep 0.05; done; done
+echo '{"verdict":"done"}'
+"#;
+
+#[test]
+fn two_lanes_serve_and_test_at_once_and_nothing_of_the_persons_leaks_in() {
+    let test = "python3 -m http.server \"$PORT\" >/dev/null 2>&1 & server=$!\n\
+                until python3 -c \"import socket,os; socket.create_connection(('127.0.0.1', int(os.environ['PORT'])))\" 2>/dev/null; do sleep 0.05; done\n\
+                kill $server\n";
+    let scratch = with_agent(TASKS, SERVES, "");
+    fs::write(scratch.repo().join("test.sh"), test).unwrap();
+    scratch.git(&["commit", "-qam", "Serve in tests"]);
+    let mut run = scratch.start();
+    run.env("PORT", "3000").env("VITE_PORT", "5173").env("PGPORT", "5432");
+    run.env("WINDLASS_PORTS", "1-2")
+        .env("XDG_RUNTIME_DIR", "/run/user/1")
+        .env("TMPDIR", "/var/tmp");
+    let (code, told) = ended(run.output().unwrap());
+    assert_eq!(code, Some(0), "{told}");
+    let [hello, bye] =
+        ["hello", "bye"].map(|unit| said(&scratch.path("talk").join(format!("saw.{unit}"))));
+    for (unit, saw) in [("hello", &hello), ("bye", &bye)] {
+        assert!(saw.contains(&format!("mine={unit} vite= db= xdg=")), "{saw}");
+        assert!(!saw.contains("port=3000") && !saw.contains("ports=1-2"), "{saw}");
+        assert!(!saw.contains("/var/tmp"), "{saw}");
+    }
+    let port =
+        |saw: &str| saw.split(" port=").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+    assert_ne!(port(&hello), port(&bye));
+    assert_eq!(scratch.landed().len(), 2);
+}
+
+const BIG: &str = r#"
+case $WINDLASS_ROLE in reviewer) echo '{"verdict":"clear"}'; exit;; esac
+[ "$WINDLASS_UNIT" = hello ] || ls target > "$talk/found.$WINDLASS_UNIT" 2>&1
+echo "$WINDLASS_UNIT" > "$WINDLASS_UNIT.txt"
+mkdir -p target; head -c 6000000 /dev/zero > target/big
+echo '{"verdict":"done"}'
+"#;
+
+/// One after the other, so that the second begins when the first has landed.
+const CHAIN: &str = "[[task]]\nid = 'hello'\ncareful = false\n\
+                     [[task]]\nid = 'bye'\ndepends = ['hello']\ncareful = false\n";
+
+#[test]
+fn the_next_unit_finds_the_caches_of_the_one_before() {
+    let scratch = with_agent(CHAIN, BIG, "");
+    let (code, told) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(said(&scratch.path("talk/found.bye")), "big\n");
+}
+
+#[test]
+fn where_lanes_take_too_much_what_is_landed_goes_first_and_said_so() {
+    let scratch = with_agent(CHAIN, BIG, "[lanes]\ndisk = '5 MB'\n");
+    let (code, told) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("to make room, lanes were removed that were clean"), "{told}");
+    assert_ne!(said(&scratch.path("talk/found.bye")), "big\n", "the cache went with it");
+    assert_eq!(scratch.landed().len(), 2);
+}
+
+#[test]
+fn where_nothing_may_go_the_run_pauses_and_goes_on_once_there_is_room() {
+    // The first has not landed when the second is about to begin: it waits for an answer, in its lane.
+    let tasks = "[[task]]\nid = 'hello'\ncareful = true\n[[task]]\nid = 'bye'\ncareful = false\n\
+                 [[task]]\nid = 'last'\ncareful = false\n";
+    let one = |flow: String| flow.replace("lanes  = 2", "lanes  = 3");
+    let scratch = with_agent(tasks, BIG, "[lanes]\ndisk = '5 MB'\n");
+    let flow = one(fs::read_to_string(scratch.repo().join("flow.toml")).unwrap())
+        .replace("[[task]]\nid = 'last'", "");
+    fs::write(scratch.repo().join("flow.toml"), flow).unwrap();
+    let tasks = tasks
+        .replace("id = 'bye'", "id = 'bye'\nfiles = ['x']")
+        .replace("id = 'hello'", "id = 'hello'\nfiles = ['x']");
+    fs::write(
+        scratch.repo().join("tasks.toml"),
+        tasks.replace("[[task]]\nid = 'last'\ncareful = false\n", ""),
+    )
+    .unwrap();
+    scratch.git(&["commit", "-qam", "Adjust"]);
+    let (code, told) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(8), "the first asks, and the second claims the same: {told}");
+    // Somebody answers; while it lands nothing else may be begun. A lane that is not landed is in the way.
+    let kept: Value = serde_json::from_slice(
+        &scratch.windlass(&["lanes", "list", "--json"]).output().unwrap().stdout,
+    )
+    .unwrap();
+    let work = kept["lanes"][0]["path"].as_str().unwrap().to_owned();
+    assert!(Path::new(&work).join("target/big").exists());
+    assert_eq!(scratch.windlass(&["answer", "0", "no"]).status().unwrap().code(), Some(0));
+    let (code, told) = ended(scratch.windlass(&["resume"]).output().unwrap());
+    assert_ne!(code, Some(0), "{told}");
+    assert!(told.contains("and may take 5.0 MB, so nothing new is begun"), "{told}");
+    assert!(told.contains("raise `[lanes] disk` in windlass.toml"), "{told}");
+    assert!(Path::new(&work).join("target/big").exists(), "nothing was deleted");
+    // Room is made, and it goes on.
+    fs::remove_file(Path::new(&work).join("target/big")).unwrap();
+    let (code, told) = ended(scratch.windlass(&["resume"]).output().unwrap());
+    assert_eq!(code, Some(4), "one was turned down: {told}");
+    assert_eq!(scratch.landed().len(), 1);
+}
+
+/// Workers wait for leave; reviewers do not.
+const WAITS: &str = r#"
+case $WINDLASS_ROLE in reviewer) echo '{"verdict":"clear"}'; exit;; esac
+until [ -e "$talk/go.$WINDLASS_UNIT" ]; do sleep 0.02; done
+echo "$WINDLASS_UNIT" > "$WINDLASS_UNIT.txt"
+echo '{"verdict":"done"}'
+"#;
+
+/// A run with two lanes at work of which the first has landed.
+fn one_landed(scratch: &Scratch) -> Followed {
+    let mut run = scratch.follow(&mut scratch.start());
+    fs::write(scratch.path("talk/go.hello"), "").unwrap();
+    run.until("hello has landed", |it| it["note"] == "landed");
+    run
+}
+
+fn gone_on(scratch: &Scratch, how: &[&str]) -> (Option<i32>, String) {
+    fs::write(scratch.path("talk/go.bye"), "").unwrap();
+    ended(scratch.windlass(how).output().unwrap())
+}
+
+#[test]
+fn a_target_that_is_renamed_or_deleted_meanwhile_pauses_the_run_with_what_to_do() {
+    for away in [&["branch", "-m", "main", "trunk"][..], &["checkout", "-q", "--detach"]] {
+        let scratch = with_agent(TASKS, WAITS, "");
+        let run = one_landed(&scratch);
+        let tip = scratch.git(&["rev-parse", "main"]);
+        scratch.git(away);
+        if away[0] == "checkout" {
+            scratch.git(&["branch", "-qD", "main"]);
+        }
+        fs::write(scratch.path("talk/go.bye"), "").unwrap();
+        assert_eq!(run.code(), Some(1));
+        let (code, told) = ended(scratch.windlass(&["resume"]).output().unwrap());
+        assert_ne!(code, Some(0), "{told}");
+        assert!(
+            told.contains("`main`") && told.contains(&format!("git branch main {tip}")),
+            "{told}"
+        );
+        if away[0] == "branch" {
+            assert!(told.contains("`trunk`"), "where it has gone: {told}");
+        }
+        // What it says is what helps.
+        scratch.git(&["branch", "main", &tip]);
+        let (code, told) = ended(scratch.windlass(&["resume"]).output().unwrap());
+        assert_eq!(code, Some(0), "{told}");
+        assert_eq!(scratch.landed().len(), 2);
+        assert_eq!(scratch.git(&["log", "--format=%h", "--merges", "main"]).lines().count(), 2);
+    }
+}
+
+#[test]
+fn a_target_that_is_reset_behind_what_landed_is_noticed_and_nothing_lands_twice() {
+    let scratch = with_agent(TASKS, WAITS, "");
+    let run = one_landed(&scratch);
+    let landed = scratch.git(&["rev-parse", "main"]);
+    scratch.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    fs::write(scratch.path("talk/go.bye"), "").unwrap();
+    assert_eq!(run.code(), Some(0));
+    assert_eq!(
+        scratch.landed().keys().collect::<Vec<_>>(),
+        ["bye.txt"],
+        "hello is not landed again"
+    );
+    let log = scratch.windlass(&["log"]).output().unwrap();
+    let log = String::from_utf8(log.stdout).unwrap();
+    assert!(log.contains("main no longer has what landed before"), "{log}");
+    assert!(log.contains(&format!("git merge {landed}")), "{log}");
+    scratch.git(&["merge", "-q", "--no-edit", &landed]);
+    assert_eq!(scratch.landed().len(), 2, "what it says brings it back");
+}
+
+#[test]
+fn tidying_up_in_the_persons_repository_hurts_nobody() {
+    let scratch = with_agent(TASKS, WAITS, "");
+    let run = one_landed(&scratch);
+    scratch.git(&["reflog", "expire", "--expire=now", "--all"]);
+    scratch.git(&["gc", "-q", "--prune=now", "--aggressive"]);
+    fs::write(scratch.path("talk/go.bye"), "").unwrap();
+    assert_eq!(run.code(), Some(0));
+    assert_eq!(scratch.landed().len(), 2);
+    scratch.git(&["fsck", "--strict"]);
+    let _ = gone_on(&scratch, &["status"]);
+}
+
+#[test]
+fn what_was_in_a_lane_is_listed_and_brought_back() {
+    let script = r#"
+case $WINDLASS_ROLE in reviewer) echo '{"verdict":"clear"}'; exit;; esac
+echo "$WINDLASS_UNIT" > "$WINDLASS_UNIT.txt"
+[ "$WINDLASS_UNIT" = bye ] || { echo notes > notes.log; echo stashed > later.txt; git stash -qu -- later.txt; }
+echo '{"verdict":"done"}'
+"#;
+    let scratch = with_agent(CHAIN, script, "");
+    let (code, told) = ended(scratch.start().output().unwrap());
+    assert_eq!(code, Some(0), "{told}");
+    let listed = scratch.windlass(&["lanes", "list"]).output().unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    assert!(listed.contains("kept, `windlass lanes restore COMMIT DIRECTORY`"), "{listed}");
+    let kept = listed.lines().filter(|line| line.contains("small-1 · hello")).collect::<Vec<_>>();
+    let mut found = Vec::new();
+    for (at, line) in kept.iter().enumerate() {
+        let commit = line.split_whitespace().next().unwrap();
+        let dir = scratch.path(&format!("back-{at}"));
+        let (code, told) = ended(
+            scratch
+                .windlass(&["lanes", "restore", commit, dir.to_str().unwrap()])
+                .output()
+                .unwrap(),
+        );
+        assert_eq!(code, Some(0), "{told}");
+        found.push(said(&dir.join("notes.log")) + &said(&dir.join("later.txt")));
+    }
+    for text in ["notes\n", "stashed\n"] {
+        assert!(found.iter().any(|it| it.contains(text)), "{text}: {found:?} {listed}");
+    }
+}
