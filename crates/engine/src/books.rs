@@ -139,12 +139,7 @@ impl Books {
             Note::Based { unit, base } => self.based(unit, base),
             Note::Asked(asked) => self.asked(asked),
             Note::Answered(answered) => self.answered(answered),
-            Note::Turned { effect, unit, came, tip } => {
-                self.turned.insert(*effect, (came.clone(), tip.clone()));
-                self.coupled.remove(effect);
-                let base = self.bases.get(unit).cloned();
-                self.stood.extend(base.map(|base| (unit.clone(), base)));
-            }
+            Note::Turned { effect, unit, came, tip } => self.turned_away(*effect, unit, came, tip),
             Note::Coupled { begins, cars } => {
                 let landing = |car: &Coupling| (car.effect, (begins.clone(), car.commit.clone()));
                 self.coupled.extend(cars.iter().map(landing));
@@ -177,13 +172,7 @@ impl Books {
             }
             Note::Landed { effect, unit, commit, waits, .. } => {
                 self.coupled.remove(effect);
-                // What lands takes along whatever waited before it.
-                if waits.is_none() {
-                    self.landings.iter_mut().for_each(|landed| landed.waits = None);
-                }
-                self.behind |= unit.is_some();
-                let (unit, commit, waits) = (unit.clone(), commit.clone(), waits.clone());
-                self.landings.push(Landed { unit, commit, waits });
+                self.landed(unit, commit, waits);
             }
             Note::Laned { unit, lane, .. } => {
                 self.lanes.insert(unit.clone(), *lane);
@@ -214,6 +203,23 @@ impl Books {
             | Note::Kept { .. }
             | Note::Paper { .. } => {}
         }
+    }
+
+    fn turned_away(&mut self, effect: EffectId, unit: &Option<String>, came: &str, tip: &str) {
+        self.turned.insert(effect, (came.to_owned(), tip.to_owned()));
+        self.coupled.remove(&effect);
+        let base = self.bases.get(unit).cloned();
+        self.stood.extend(base.map(|base| (unit.clone(), base)));
+    }
+
+    fn landed(&mut self, unit: &Option<String>, commit: &str, waits: &Option<String>) {
+        // What lands takes along whatever waited before it.
+        if waits.is_none() {
+            self.landings.iter_mut().for_each(|landed| landed.waits = None);
+        }
+        self.behind |= unit.is_some();
+        let (unit, commit, waits) = (unit.clone(), commit.to_owned(), waits.clone());
+        self.landings.push(Landed { unit, commit, waits });
     }
 
     fn based(&mut self, unit: &Option<String>, base: &str) {
