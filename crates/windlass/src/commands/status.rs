@@ -175,6 +175,31 @@ fn tell(
         let about = [("forecast", &*dollars(cost, words)), ("time", &time(left))];
         out.line(&format!("  {}", words.say("live-forecast", &about)))?;
     }
+    under_way(known, course, words, out)?;
+    let blocked = run.units().filter(|unit| unit.because.is_some());
+    for unit in blocked.take(UNITS_SHOWN) {
+        let because = clean(&because_of(unit.because.as_deref(), words));
+        let blocked =
+            [("unit", &*clean(&unit.id)), ("because", &because), ("title", &clean(&unit.title))];
+        out.line(&format!("  {}", words.say("status-blocked", &blocked)))?;
+    }
+    for (unit, commit, command) in known.books.waiting() {
+        let unit = unit.map_or(String::new(), |unit| format!("{unit}: "));
+        let short = &commit[..commit.len().min(10)];
+        let waits =
+            words.say("status-to-be-taken", &[("commit", short), ("command", &clean(command))]);
+        out.line(&format!("  {}{waits}", clean(&unit)))?;
+    }
+    let gates = run.gates().len();
+    if gates > 0 {
+        out.line(&format!("  {}", words.say("status-open", &[("count", &gates.to_string())])))?;
+    }
+    Ok(())
+}
+
+/// The units that are under way.
+fn under_way(known: &Known, course: &Course, words: Words, out: &mut Output) -> Result<(), Error> {
+    let run = &known.run;
     let under_way = course.chronicle.watch().units().take(UNITS_SHOWN);
     for (ix, begun) in under_way {
         let Some(unit) = run.unit_at(ix) else { continue };
@@ -193,24 +218,6 @@ fn tell(
         let files = clean(&foreseen.files.join(", "));
         let pair = [("unit", &*clean(later)), ("other", &clean(earlier)), ("files", &files)];
         out.line(&format!("  {}", words.say("status-foreseen", &pair)))?;
-    }
-    let blocked = run.units().filter(|unit| unit.because.is_some());
-    for unit in blocked.take(UNITS_SHOWN) {
-        let because = clean(&because_of(unit.because.as_deref(), words));
-        let blocked =
-            [("unit", &*clean(&unit.id)), ("because", &because), ("title", &clean(&unit.title))];
-        out.line(&format!("  {}", words.say("status-blocked", &blocked)))?;
-    }
-    for (unit, commit, command) in known.books.waiting() {
-        let unit = unit.map_or(String::new(), |unit| format!("{unit}: "));
-        let short = &commit[..commit.len().min(10)];
-        let waits =
-            words.say("status-to-be-taken", &[("commit", short), ("command", &clean(command))]);
-        out.line(&format!("  {}{waits}", clean(&unit)))?;
-    }
-    let gates = run.gates().len();
-    if gates > 0 {
-        out.line(&format!("  {}", words.say("status-open", &[("count", &gates.to_string())])))?;
     }
     Ok(())
 }

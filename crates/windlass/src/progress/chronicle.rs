@@ -229,6 +229,11 @@ pub mod tests {
         assert!(!own.watch().is_queued(unit));
         own.enter(&note(Note::Queued { effect, unit: None }));
         assert!(own.watch().is_queued(unit));
+        own.enter(&note(Note::LetGo { effect }));
+        assert!(!own.watch().is_queued(unit));
+        let (held, behind) = ("x".to_owned(), "y".to_owned());
+        own.enter(&note(Note::HeldBack { effect, unit: held, behind }));
+        assert!(own.watch().is_queued(unit), "nor is what is held back at work");
         let (name, command, output) = ("test".to_owned(), None, None);
         let red = Proof { name, command, came: Check::Fail, output };
         let (units, tree) = (vec!["x".to_owned()], "t".to_owned());

@@ -38,7 +38,7 @@ pub struct AtWork {
     /// How long it has been at this stage.
     pub elapsed_ms: u64,
     pub cost_micros: u64,
-    /// Nothing is under way for it: nobody serves it, or there is no place for it.
+    /// Nobody is at it: it is not served, there is no place for it, or it waits for another unit.
     pub idle: bool,
 }
 
@@ -79,7 +79,7 @@ impl Sight {
                     attempt,
                     elapsed_ms: now_ms.saturating_sub(since_ms),
                     cost_micros: begun.cost_micros,
-                    idle: !begun.is_busy(),
+                    idle: !begun.is_busy() || watch.is_queued(ix),
                 });
             }
         }

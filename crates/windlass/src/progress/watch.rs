@@ -177,7 +177,7 @@ struct Flight {
     frame: FrameId,
     span: Span,
     cause: Cause,
-    /// It waits in the queue while others are proved.
+    /// It waits for others: in the queue, or until what would not go together with it is over.
     queued: bool,
 }
 
@@ -227,7 +227,7 @@ impl Watch {
         self.units.iter().map(|(unit, begun)| (*unit, begun))
     }
 
-    /// Whether all that is under way for a unit is to wait for others in the queue.
+    /// Whether all that is under way for a unit only waits for others.
     pub fn is_queued(&self, unit: UnitIx) -> bool {
         let mut own =
             self.flights.values().filter(|flight| flight.span.unit == Some(unit)).peekable();
@@ -482,14 +482,20 @@ impl Watch {
                     flight.cause.checks.push(name.clone());
                 }
             }
-            Note::Queued { effect, .. } => {
+            Note::Queued { effect, .. } | Note::HeldBack { effect, .. } => {
                 if let Some(flight) = self.flights.get_mut(effect) {
                     flight.queued = true;
                 }
             }
+            Note::LetGo { effect } => {
+                if let Some(flight) = self.flights.get_mut(effect) {
+                    flight.queued = false;
+                }
+            }
             Note::Proved { came, checks, .. } => {
-                // Whoever waited is on the next train.
-                self.flights.values_mut().for_each(|flight| flight.queued = false);
+                // Whoever waited to land is on the next train.
+                let waited = self.flights.values_mut().filter(|it| it.span.deed == Deed::Land);
+                waited.for_each(|flight| flight.queued = false);
                 if *came == Check::Fail {
                     let failed = checks.iter().filter(|it| it.came == Check::Fail);
                     self.failed = failed.map(|it| it.name.clone()).collect();
