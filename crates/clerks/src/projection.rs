@@ -122,6 +122,8 @@ impl Projection {
         }
         self.files.remove(path)?;
         self.there.remove(path);
+        // Written down with what comes next: that a file which is gone was ours hurts nobody.
+        self.written.remove(path);
         Ok(true)
     }
 

@@ -135,14 +135,13 @@ impl Mission {
     fn project_files(&self, now: bool) {
         let mut session = self.session();
         let dirty = session.dirty;
-        let papers: Vec<(String, String)> = session
-            .papers
-            .keys()
+        let papers: Vec<(String, String)> = std::mem::take(&mut session.fresh)
+            .iter()
             .filter(|path| path.starts_with(".harness/") && *path != features::PATH)
             .filter(|path| !layers::owns(path))
             .filter_map(|path| Some((path.clone(), session.paper(path)?)))
             .collect();
-        let logs: Vec<(String, Arc<str>)> = session.logs.iter().cloned().collect();
+        let logs = std::mem::take(&mut session.logs);
         let old = std::mem::take(&mut session.old_logs);
         let has_queue = session.papers.contains_key(features::PATH);
         let due = dirty && has_queue && (now || session.ended.is_some() || self.is_due());
@@ -161,6 +160,10 @@ impl Mission {
                 true => projection.lend(&path, &text),
                 false => projection.put(&path, &text),
             };
+            if put.is_err() {
+                // Tried again with what comes next.
+                self.session().fresh.insert(path.clone());
+            }
             self.put(&path, put);
         }
         for (name, text) in logs {

@@ -47,8 +47,12 @@ pub struct Session {
     assertions: BTreeMap<String, usize>,
     /// What a person has set a feature to, where that is not what has become of it.
     pub wanted: BTreeMap<String, Status>,
-    /// The last answers of roles, by the name of their file: older ones are in the journal.
+    /// Papers that have come since files were written.
+    pub fresh: BTreeSet<String>,
+    /// The last answers of roles that have no file yet, by its name: older ones are in the journal.
     pub logs: VecDeque<(String, Arc<str>)>,
+    /// Those that have one, the oldest first.
+    pub kept_logs: VecDeque<String>,
     /// Names of files of answers that are older.
     pub old_logs: Vec<String>,
     /// What has become of each feature of this run.
@@ -237,6 +241,7 @@ impl Session {
             let ids = self.contract.assertions.iter().enumerate();
             self.assertions = ids.map(|(at, it)| (it.id.to_ascii_uppercase(), at)).collect();
         }
+        self.fresh.insert(path.to_owned());
         self.papers.insert(path.to_owned(), bytes.into());
     }
 
@@ -281,10 +286,12 @@ impl Session {
             asked.agent,
             &said[..cut]
         );
+        self.kept_logs.push_back(name.clone());
         self.logs.push_back((name, text.into()));
-        if self.logs.len() > LOGS_MAX
-            && let Some((name, _)) = self.logs.pop_front()
+        if self.kept_logs.len() > LOGS_MAX
+            && let Some(name) = self.kept_logs.pop_front()
         {
+            self.logs.retain(|(own, _)| *own != name);
             self.old_logs.push(name);
         }
     }
