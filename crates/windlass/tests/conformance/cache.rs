@@ -4,7 +4,7 @@
 mod slow {
     use std::fmt::Write as _;
 
-    use serde_json::json;
+    use serde_json::{Value, json};
     use windlass_testkit::{Call, Exchange, Reply, Request};
 
     use crate::actor::Wanted;
@@ -60,6 +60,7 @@ mod slow {
             Rig::new(who, brain, "[budget]\nrun = { dollars = 200 }\n", &[("tasks.toml", &tasks)]);
         let output = rig.start().output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        told(&rig);
         let requests = rig.server.requests();
         let firsts: Vec<&Exchange> = requests
             .iter()
@@ -93,6 +94,20 @@ mod slow {
             share(read, cacheable)
         };
         Shares { first: later(true), all: later(false), own: share(identical, bytes) }
+    }
+
+    /// `windlass log --cache` has what agents were heard to say, role by role, and counts our own bytes.
+    fn told(rig: &Rig) {
+        let output = rig.windlass(&["log", "--cache", "--json"]).output().unwrap();
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let rows = told["roles"].as_array().unwrap();
+        let worker = rows.iter().find(|row| row["role"] == "worker").unwrap();
+        assert_eq!(worker["same_percent"], 100.0, "{told:#}");
+        let of = |name: &str| worker[name].as_u64().unwrap();
+        assert!(of("cached_tokens") > 0 && of("cached_tokens") < of("read_tokens"), "{told:#}");
+        let share = of("cached_tokens") as f64 * 100.0 / of("read_tokens") as f64;
+        let hits = worker["hit_percent"].as_f64().unwrap();
+        assert!(hits <= share && share < hits + 0.01, "{share}: {told:#}");
     }
 
     #[test]
