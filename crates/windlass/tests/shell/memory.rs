@@ -154,3 +154,116 @@ fn how_a_cache_served_a_run_is_told_by_role() {
     let worker = table.lines().find(|line| line.starts_with("worker")).unwrap();
     assert!(worker.contains("acted") && worker.ends_with("100.00 %"), "{table}");
 }
+
+/// A mission of two features, one after the other, with a line that workers have learned before.
+fn a_mission(curator: &str) -> Scratch {
+    let worker = |unit: &str, file: &str, note: &str| {
+        format!(
+            "[[answer]]\nrole = 'mission-worker'\nunit = '{unit}'\nwrite = {{ '{file}' = \"x\\n\" }}\n\
+             say = {{ verdict = 'built', memory = [{note}], cost_usd = 0.01, tokens = 1 }}\n"
+        )
+    };
+    let validator = |unit: &str| {
+        format!(
+            "[[answer]]\nrole = 'validator'\nunit = 'F-{unit}'\n[answer.say]\nverdict = 'pass'\n\
+             memory = ['seen']\nclaims = [{{ id = 'VAL-{unit}', title = 'x', holds = 'yes', evidence = 'x' }}]\n"
+        )
+    };
+    let script = [
+        worker("F-ONE", "one.txt", "'TRICK: Use --offline.', \"# Now\\nStage: deploy\""),
+        worker("F-TWO", "two.txt", "'TRICK: use `--offline`'"),
+        validator("ONE"),
+        validator("TWO"),
+        format!("[[answer]]\nrole = 'curator'\n[answer.say]\n{curator}\n"),
+        "[[answer]]\nrole = 'documenter'\nsay = { verdict = 'nothing' }\n".to_owned(),
+    ];
+    let queue = serde_json::json!({ "features": [
+        { "id": "F-ONE", "title": "One", "claims": ["VAL-ONE"], "status": "pending", "attempts": 0 },
+        { "id": "F-TWO", "title": "Two", "claims": ["VAL-TWO"], "status": "pending", "attempts": 0,
+          "depends": ["F-ONE"] },
+    ]});
+    let contract = "- VAL-ONE: `one.txt` is there\n  command: `test -e one.txt`\n\
+                    - VAL-TWO: `two.txt` is there\n  command: `test -e two.txt`\n";
+    let scratch = Scratch::with(&[
+        ("script.toml", &script.concat()),
+        (".gitignore", ".harness/\n"),
+        ("SPEC.md", "# Files\n\nOne and two.\n"),
+    ]);
+    for (name, text) in
+        [("features.json", &*queue.to_string()), ("validation-contract.md", contract)]
+    {
+        let path = scratch.repo().join(".harness").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    scratch
+}
+
+fn file(scratch: &Scratch, name: &str) -> String {
+    fs::read_to_string(scratch.repo().join(".harness/memory").join(name)).unwrap_or_default()
+}
+
+#[test]
+fn a_mission_notes_sums_up_and_learns() {
+    let scratch = a_mission(
+        "verdict = 'curated'\nsummary = '- one and two are there'\nlong = 'They are files.'\n\
+         promote = [{ role = 'mission-worker', text = 'Use --offline.' }]",
+    );
+    said(&scratch, &["memory", "add", "worker", "Write small files."]);
+    fs::create_dir_all(scratch.repo().join(".harness/memory")).unwrap();
+    fs::write(scratch.repo().join(".harness/memory/summary.md"), "Ada's own words.\n").unwrap();
+    let output = scratch.windlass(&["mission"]).output().unwrap();
+    let told = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(told.contains("learned for good, as worker: Use --offline."), "{told}");
+    // What a person wrote is in every prompt until the curator says otherwise, and so is what workers know.
+    let full = said(&scratch, &["log", "--full"]);
+    assert_eq!(
+        full.matches("| > Ada's own words.").count(),
+        6,
+        "two workers, two validators, the curator twice: {full}"
+    );
+    assert_eq!(full.matches("| > - Write small files.").count(), 3, "workers, and the curator");
+    assert_eq!(full.matches("| > - one and two are there").count(), 1, "the documenter");
+    let raw = file(&scratch, "raw.md");
+    assert!(raw.contains("· F-ONE · mission-worker: # Now\n  Stage: deploy\n"), "{raw}");
+    assert_eq!(raw.matches("\n- 2").count(), 5, "{raw}");
+    assert_eq!(file(&scratch, "summary.md"), "- one and two are there\n");
+    assert!(file(&scratch, "MEMORY.md").ends_with("\nThey are files.\n"));
+    let shown = said(&scratch, &["memory", "show", "worker"]);
+    assert!(shown.contains("   2  Use --offline.  (2"), "{shown}");
+    let cache = json(&scratch, &["log", "--cache", "--json"]);
+    let rows = cache["roles"].as_array().unwrap();
+    for role in ["mission-worker", "validator"] {
+        let row = rows.iter().find(|row| row["role"] == role).unwrap();
+        assert_eq!(row["same_percent"], 100.0, "{cache:#}");
+    }
+    // The files are the journal's: gone, they are written anew, byte for byte.
+    fs::remove_dir_all(scratch.repo().join(".harness/memory")).unwrap();
+    said(&scratch, &["project"]);
+    assert_eq!(file(&scratch, "raw.md"), raw);
+    assert_eq!(file(&scratch, "summary.md"), "- one and two are there\n");
+}
+
+#[test]
+fn a_summary_that_is_too_long_is_asked_for_again_and_then_left_as_it_was() {
+    let long = "line\\n".repeat(41);
+    let scratch = a_mission(&format!("verdict = 'curated'\nsummary = \"{long}\"\nlong = 'Kept.'"));
+    let output = scratch.windlass(&["mission"]).output().unwrap();
+    let told = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(
+        told.contains(
+            "summary.md stays as it was: the curator says more, its summary has 41 lines"
+        ),
+        "{told}"
+    );
+    assert_eq!(
+        (file(&scratch, "summary.md").as_str(), file(&scratch, "MEMORY.md").contains("Kept.")),
+        ("", true)
+    );
+    let answered = scratch.notes("answered");
+    let curator = answered.iter().find(|it| it["role"] == "curator").unwrap();
+    let remarks = curator["remarks"].to_string();
+    assert!(remarks.contains("it had to be asked again"), "{remarks}");
+}
