@@ -174,20 +174,11 @@ impl Books {
                 self.coupled.remove(effect);
                 self.landed(unit, commit, waits);
             }
-            Note::Laned { unit, lane, .. } => {
-                self.lanes.insert(unit.clone(), *lane);
-            }
-            Note::Foreseen { earlier, later, files, since } => {
-                let pair = (earlier.clone(), later.clone());
-                self.foreseen.insert(pair, Foreseen { files: files.clone(), since: *since });
-            }
-            Note::ForeseenOver { earlier, later } => {
-                self.foreseen.remove(&(earlier.clone(), later.clone()));
-            }
-            Note::HeldBack { effect, behind, .. } => {
-                self.held_back.insert(*effect, behind.clone());
-            }
-            Note::LetGo { effect } => drop(self.held_back.remove(effect)),
+            Note::Laned { .. }
+            | Note::Foreseen { .. }
+            | Note::ForeseenOver { .. }
+            | Note::HeldBack { .. }
+            | Note::LetGo { .. } => self.of_lanes(note),
             Note::Tidied => self.tidy = true,
             Note::Left { effects } => self.left.extend(effects),
             // Whoever takes the run up begins all that is wanted.
@@ -220,6 +211,27 @@ impl Books {
         self.behind |= unit.is_some();
         let (unit, commit, waits) = (unit.clone(), commit.to_owned(), waits.clone());
         self.landings.push(Landed { unit, commit, waits });
+    }
+
+    /// Which lane a unit has, and what is foreseen of several.
+    fn of_lanes(&mut self, note: &Note) {
+        match note {
+            Note::Laned { unit, lane, .. } => {
+                self.lanes.insert(unit.clone(), *lane);
+            }
+            Note::Foreseen { earlier, later, files, since } => {
+                let pair = (earlier.clone(), later.clone());
+                self.foreseen.insert(pair, Foreseen { files: files.clone(), since: *since });
+            }
+            Note::ForeseenOver { earlier, later } => {
+                self.foreseen.remove(&(earlier.clone(), later.clone()));
+            }
+            Note::HeldBack { effect, behind, .. } => {
+                self.held_back.insert(*effect, behind.clone());
+            }
+            Note::LetGo { effect } => drop(self.held_back.remove(effect)),
+            _ => {}
+        }
     }
 
     fn based(&mut self, unit: &Option<String>, base: &str) {

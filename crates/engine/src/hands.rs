@@ -83,6 +83,12 @@ impl<'j> Workers<'j> {
             base: oid(books.base(unit)),
             held: oid(books.held(unit)),
             lane: books.lane(unit),
+            landed_last: books
+                .landings()
+                .iter()
+                .rev()
+                .find(|it| it.waits.is_none())
+                .and_then(|it| Some((it.unit.clone(), oid(Some(&it.commit))?))),
             landed_units: match unit.filter(|unit| books.base(Some(unit)).is_none()) {
                 Some(_) => self.landed_units(run),
                 None => Vec::new(),

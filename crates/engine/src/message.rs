@@ -140,12 +140,15 @@ macro_rules! troubles {
     )*};
 }
 
-troubles!(
-    windlass_process::Lost,
-    windlass_process::ReadError,
-    windlass_process::SpawnError,
-    windlass_repo::RepoError,
-);
+troubles!(windlass_process::Lost, windlass_process::ReadError, windlass_process::SpawnError,);
+
+impl From<windlass_repo::RepoError> for Trouble {
+    fn from(error: windlass_repo::RepoError) -> Self {
+        let gone = matches!(error, windlass_repo::RepoError::NoSuchBranch { .. });
+        let trouble = Trouble::new(error.to_string());
+        if gone { trouble.next("rename it back, or make it again where it was") } else { trouble }
+    }
+}
 
 impl From<windlass_sources::SourceError> for Trouble {
     fn from(error: windlass_sources::SourceError) -> Self {

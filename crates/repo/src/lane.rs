@@ -438,6 +438,11 @@ impl Store {
         }
     }
 
+    /// Whether a commit has another one in its history, or is it.
+    pub fn has_in_history(&self, commit: &Oid, other: &Oid) -> Result<bool, RepoError> {
+        Ok(commit == other || self.is_ancestor(other, commit)?)
+    }
+
     pub(crate) fn is_ancestor(&self, old: &Oid, new: &Oid) -> Result<bool, RepoError> {
         let place = self.results();
         let call = self.git().call("is-ancestor", &place);

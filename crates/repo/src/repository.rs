@@ -301,6 +301,20 @@ impl Repository {
     }
 
     /// All branches, and our notes, by their whole names.
+    /// Whether there is a branch of this name.
+    pub fn has_branch(&self, branch: &Branch) -> Result<bool, RepoError> {
+        Ok(self.heads()?.contains_key(branch.full().as_bytes()))
+    }
+
+    /// The branches that have a commit in their history, by the names people use.
+    pub fn branches_with(&self, commit: &Oid) -> Result<Vec<String>, RepoError> {
+        let place = self.refs();
+        let call = self.git.call("branches-with", &place);
+        let args = ["for-each-ref", "--format=%(refname:lstrip=2)", "--contains"];
+        let said = call.args(args).args([commit.as_str(), "refs/heads"]).ok()?;
+        Ok(String::from_utf8_lossy(&said).lines().map(str::to_owned).collect())
+    }
+
     pub(crate) fn heads(&self) -> Result<BTreeMap<Vec<u8>, Oid>, RepoError> {
         let place = self.refs();
         let said = self

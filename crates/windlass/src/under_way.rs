@@ -12,6 +12,7 @@ use windlass_core::run::{
 };
 use windlass_core::value::Value;
 use windlass_core::workflow::{RunOutcome, Workflow};
+use windlass_engine::books::Books;
 use windlass_engine::clerk::{Clerk, Situation};
 use windlass_engine::clock::wall_ms;
 use windlass_engine::entry::{Entry, Note};
@@ -20,7 +21,7 @@ use windlass_engine::hands::Workers;
 use windlass_engine::message::{Face, Message, Patience};
 use windlass_engine::{Engine, Left};
 use windlass_journal::{Journal, RunId, Server};
-use windlass_repo::Oid;
+use windlass_repo::{Branch, Oid};
 
 use crate::editor;
 use crate::error::Error;
@@ -31,6 +32,7 @@ use crate::learned;
 use crate::meta::Meta;
 use crate::prepared::{Onto, Prepared};
 use crate::progress::Chronicle;
+use crate::render::clean;
 use crate::replay::told;
 use crate::request::{Request, Response};
 use crate::spoken::spoken;
@@ -121,6 +123,7 @@ pub fn go_on(held: &Held, known: Known, tone: Tone) -> Result<Exit, Error> {
             "`windlass log {id}` tells what happened, `windlass run` starts another"
         )));
     }
+    branch_is_there(held, &id, &meta, &books)?;
     let mut prepared = held.prepare(meta.onto())?;
     if let Some(author) = meta.author {
         prepared.author = author;
@@ -131,6 +134,28 @@ pub fn go_on(held: &Held, known: Known, tone: Tone) -> Result<Exit, Error> {
     take_up(&mut engine, &prepared)
         .and_then(|()| drive(held, prepared, &id, engine, (begun, Vec::new()), tone))
         .map_err(|cause| paused(held, &id, cause))
+}
+
+/// Whether the branch that a run lands on is still there; if not, where what landed on it is, and how to have it again.
+fn branch_is_there(held: &Held, id: &RunId, meta: &Meta, books: &Books) -> Result<(), Error> {
+    let Some(branch) = meta.target.as_deref().filter(|_| !meta.own_branch) else { return Ok(()) };
+    let named = Branch::new(branch).map_err(|_| Error::defect())?;
+    let landed = books.landings().iter().rev().find(|it| it.waits.is_none());
+    let last = landed.map(|it| it.commit.as_str()).or(meta.base.as_deref());
+    let Some(last) = last.and_then(|last| Oid::parse(last).ok()) else { return Ok(()) };
+    if held.repository.has_branch(&named)? {
+        return Ok(());
+    }
+    let mut on = held.repository.branches_with(&last).unwrap_or_default();
+    on.truncate(3);
+    let on: Vec<String> = on.iter().map(|name| format!("`{}`", clean(name))).collect();
+    let on = match on.is_empty() {
+        true => String::new(),
+        false => format!("; what it had last is on {}", on.join(", ")),
+    };
+    Err(Error::here(format!("the branch `{branch}`, which {id} lands on, is gone{on}")).hint(
+        format!("rename it back, or make it again with `git branch {branch} {last}`; then `windlass resume {id}`"),
+    ))
 }
 
 /// Once there is a run, whatever goes wrong, it can be resumed.

@@ -23,7 +23,7 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land, keep: &[String]) -> Outcom
     if job.cancelled {
         // What has landed cannot be taken back, and what has not does not any more.
         return Ok(Ok(match shop.store.landed(&request)? {
-            Some(commit) => landed(shop, job, &commit, None, left),
+            Some(commit) => landed(shop, job, &commit, None, left)?,
             None => lost(job),
         }));
     }
@@ -49,9 +49,9 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land, keep: &[String]) -> Outcom
     }
     match landing {
         Landing::Nothing => Ok(Ok(nothing(job))),
-        Landing::Landed { commit, .. } => Ok(Ok(landed(shop, job, &commit, None, left))),
+        Landing::Landed { commit, .. } => landed(shop, job, &commit, None, left).map(Ok),
         Landing::Waiting { commit, command, why, .. } => {
-            Ok(Ok(landed(shop, job, &commit, Some((command, why)), left)))
+            landed(shop, job, &commit, Some((command, why)), left).map(Ok)
         }
         Landing::Moved { tip, .. } => turned_away(shop, job, "moved", &tip, Vec::new()),
         Landing::Conflict { tip, .. } => turned_away(shop, job, "conflict", &tip, Vec::new()),
@@ -81,13 +81,31 @@ pub(super) fn landed(
     commit: &Oid,
     waiting: Option<(String, String)>,
     left: Left,
-) -> Done {
+) -> Result<Done, Trouble> {
+    let taken_back = taken_back(shop, job, commit)?;
     let (effect, unit) = (job.id, job.unit_owned());
     let (waits, why) = waiting.unzip();
     let (commit, branch) = (commit.to_string(), shop.setup.target.to_string());
     let mut paper = Paper::of(Note::Landed { effect, unit, commit, branch, waits, why });
-    paper.notes.extend(left.into_iter().flat_map(|text| said(job, text).notes));
-    job.done("landed", paper)
+    let texts = left.into_iter().chain(taken_back);
+    paper.notes.extend(texts.flat_map(|text| said(job, text).notes));
+    Ok(job.done("landed", paper))
+}
+
+/// What a person should know if the branch, at this commit, has no more what landed last before. That was theirs to do, and
+/// it stays as they have it.
+pub(super) fn taken_back(shop: &Shop, job: &Job, now: &Oid) -> Result<Option<String>, Trouble> {
+    let Some((unit, commit)) = &job.landed_last else { return Ok(None) };
+    // Work that began where that landed has it in any case.
+    if job.base.as_ref() == Some(commit) || shop.store.has_in_history(now, commit)? {
+        return Ok(None);
+    }
+    let (branch, unit) = (&shop.setup.target, unit.as_deref().unwrap_or("the run's own"));
+    Ok(Some(format!(
+        "{branch} no longer has what landed before ({unit}, {}): somebody has taken it back. It is not landed again; `git \
+         merge {commit}` brings it back",
+        commit.short()
+    )))
 }
 
 /// It has not landed, and does not any more.

@@ -48,6 +48,8 @@ pub struct Job {
     pub held: Option<Oid>,
     /// The lane of the pool that the unit has, as far as that is on record.
     pub lane: Option<u32>,
+    /// What landed last and did not wait, for a landing and for a unit that begins: for which unit, and the commit.
+    pub landed_last: Option<(Option<String>, Oid)>,
     /// Those of the units that are over whose lanes may still be theirs and which have landed, for a unit that begins.
     pub landed_units: Vec<String>,
     /// The how-manieth attempt at its stage it is, from 1.
@@ -184,7 +186,8 @@ fn based(shop: &Shop, job: &Job) -> Result<Result<Oid, Stopped>, Trouble> {
     let note = Note::Based { unit: job.unit_owned(), base: tip.to_string() };
     let mut paper = Paper::of(note);
     let made = room::make(shop, &job.landed_units, when(job.effect.since))?;
-    paper.notes.extend(made.map(|text| Note::Told {
+    let told = made.into_iter().chain(land::taken_back(shop, job, &tip)?);
+    paper.notes.extend(told.map(|text| Note::Told {
         effect: job.id,
         name: "lanes".to_owned(),
         text,

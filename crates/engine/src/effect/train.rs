@@ -95,7 +95,7 @@ fn concluded(shop: &Shop, job: &Job, request: &Request, left: Left, decided: Dec
                 let evidence = with_proof(evidence, &proof.tree, &proof.checks);
                 shop.store.note(&commit, &evidence, request.when)?;
             }
-            let mut done = land::landed(shop, job, &commit, waits, left);
+            let mut done = land::landed(shop, job, &commit, waits, left)?;
             if !proof.checks.is_empty() && proof.came != Check::Pass {
                 let unproved =
                     proof.checks.iter().map(|it| format!("{} {}", it.name, it.came.words()));

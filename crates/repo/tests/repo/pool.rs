@@ -111,10 +111,6 @@ fn what_the_lane_was_given_is_not_set_aside_with_what_is_ignored() {
     assert!(store.salvage().unwrap().iter().filter(|it| it.unit == "F-2").count() == 0);
 }
 
-fn numbers(store: &windlass_repo::Store) -> Vec<u32> {
-    store.pool().unwrap().iter().map(|pooled| pooled.number).collect()
-}
-
 #[test]
 fn only_an_idle_lane_that_is_clean_and_landed_goes() {
     let scratch = Scratch::new();
@@ -134,7 +130,8 @@ fn only_an_idle_lane_that_is_clean_and_landed_goes() {
     let gone: Vec<u32> =
         (1..=5).filter(|number| store.reap(*number).unwrap().is_some_and(|it| it > 0)).collect();
     assert_eq!(gone, [3], "in use, unlanded, dirty and just set aside stay");
-    assert_eq!(numbers(&store), [1, 2, 4, 5]);
+    let numbers: Vec<u32> = store.pool().unwrap().iter().map(|pooled| pooled.number).collect();
+    assert_eq!(numbers, [1, 2, 4, 5]);
     assert!(store.bytes_of_lanes() < before);
     assert_eq!(read(&dirty.work, "readme.md"), "by a person, later\n");
     // One that was cut off while it was removed is no lane.
