@@ -12,12 +12,13 @@ use windlass_clerks::{Office, Project, Tracks};
 use windlass_core::lang::Catalogue;
 use windlass_core::run::Run;
 use windlass_core::value::Value;
-use windlass_core::workflow::{Errand, InputIx, Kind, Workflow};
+use windlass_core::workflow::{Errand, InputIx, Kind, ScopeIx, Workflow};
 use windlass_engine::books::Books;
 use windlass_engine::clerk::Clerk;
-use windlass_engine::crew::{self, Crew, Model, Preset};
+use windlass_engine::crew::{self, Call, Crew, Model, Preset};
 use windlass_engine::exhibit::Exhibits;
 use windlass_engine::isolation::Isolation;
+use windlass_engine::lanes;
 use windlass_engine::mask::Mask;
 use windlass_engine::message::Message;
 use windlass_engine::role::Role;
@@ -320,6 +321,22 @@ impl<I> Prepared<I> {
     /// A role, as far as somebody has written it down.
     fn role(&self, name: &str) -> Role {
         self.roles.all.get(name).cloned().unwrap_or_else(|| Role::plain(name, ""))
+    }
+
+    /// How many lanes make sense for a workflow, by the cores of the machine and by how many of those who build its units
+    /// may work at once.
+    pub fn sensible_lanes(&self, flow: &Workflow) -> Value {
+        let crew = self.config.crew();
+        let stages = flow.stages.iter().filter(|stage| stage.scope == ScopeIx::UNIT);
+        let calls: Vec<Call> = stages
+            .filter_map(|stage| match &stage.kind {
+                Kind::Role { role, .. } => crew.call(role, &self.role(role), None),
+                _ => None,
+            })
+            .collect();
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        let lanes = lanes::sensible(&crew, calls.iter(), cores);
+        Value::Number(i64::try_from(lanes).unwrap_or(1))
     }
 
     /// What is frozen into a run's first event.

@@ -38,6 +38,9 @@ use crate::request::{Request, Response};
 use crate::spoken::spoken;
 use crate::workplace::Held;
 
+/// The input by which a person says how many lanes there are to be.
+const LANES: &str = "lanes";
+
 /// A run that is to be begun.
 pub struct Order {
     pub flow: Arc<Workflow>,
@@ -77,10 +80,14 @@ impl Lands {
 
 /// Begins a run, and drives it until nothing more can be done.
 pub fn begin(held: &Held, order: Order, tone: Tone) -> Result<Exit, Error> {
-    let Order { flow, inputs, about, lands, entry } = order;
+    let Order { flow, mut inputs, about, lands, entry } = order;
     let mut told = held.take_stock()?;
     let prepared = held.prepare(lands.onto())?;
     prepared.suffices(&flow)?;
+    // A workflow that asks how many lanes there are to be gets as many as make sense here, unless somebody says.
+    if flow.inputs.iter().any(|input| input.name == LANES) {
+        inputs.entry(LANES.to_owned()).or_insert_with(|| prepared.sensible_lanes(&flow));
+    }
     held.no_secrets(&prepared.config, &inputs)?;
     told.extend(learned::take_over(&flow)?);
     let id = next_id(held, &flow.name)?;

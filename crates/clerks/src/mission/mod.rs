@@ -42,6 +42,9 @@ pub(crate) const OFFICE: Office = Office {
 const STATE: &str = ".harness/mission/state.json";
 const LOGS: &str = ".harness/mission/logs";
 
+/// Where a person may look for what is under way: a file for each feature says where that is.
+const LANES: &str = ".harness/worktrees";
+
 /// A file that takes this much longer to write than since it was written last can wait: what it shows is in the journal.
 const PATIENCE: u32 = 20;
 
@@ -143,6 +146,10 @@ impl Mission {
             .collect();
         let logs = std::mem::take(&mut session.logs);
         let old = std::mem::take(&mut session.old_logs);
+        let moved = std::mem::take(&mut session.moved).into_iter();
+        let moved: Vec<(String, Option<String>)> = moved
+            .map(|unit| (format!("{LANES}/{unit}"), session.lanes.get(&unit).cloned()))
+            .collect();
         let has_queue = session.papers.contains_key(features::PATH);
         let due = dirty && has_queue && (now || session.ended.is_some() || self.is_due());
         let queue = due.then(|| session.whole());
@@ -174,6 +181,19 @@ impl Mission {
         for name in old {
             if let Err(trouble) = projection.remove(&format!("{LOGS}/{name}")) {
                 self.warns(trouble.to_string());
+            }
+        }
+        for (path, text) in moved {
+            match text {
+                Some(text) => {
+                    let put = projection.put(&path, &text);
+                    self.put(&path, put);
+                }
+                None => {
+                    if let Err(trouble) = projection.remove(&path) {
+                        self.warns(trouble.to_string());
+                    }
+                }
             }
         }
         if let Some(text) = state {
@@ -370,6 +390,10 @@ impl Clerk for Mission {
 
     fn apart(&self) -> Vec<String> {
         vec![".harness".to_owned()]
+    }
+
+    fn branches(&self) -> Option<&str> {
+        Some("harness")
     }
 
     fn over(&self) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! A mission as its journal folds to it, as far as its files and its roles want to know.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::Path;
 use std::sync::Arc;
 
 use windlass_core::run::{
@@ -10,6 +11,7 @@ use windlass_core::value::Value;
 use windlass_core::workflow::{RunOutcome, Settled};
 use windlass_engine::clerk::Blobs;
 use windlass_engine::entry::{Answered, Check, Entry, Note};
+use windlass_engine::lanes;
 use windlass_sources::contract::{Assertion, Contract};
 use windlass_sources::features::{self, Feature, Progress, Queue, Status};
 
@@ -77,6 +79,10 @@ pub struct Session {
     pub now_ms: i64,
     /// How it ended.
     pub ended: Option<RunOutcome>,
+    /// Where each feature is built that is under way: what a file in the checkout says of it.
+    pub lanes: BTreeMap<String, String>,
+    /// Those whose file is not as it should be.
+    pub moved: BTreeSet<String>,
     /// Something that files show has changed.
     pub dirty: bool,
     /// Titles that validators have reported, so that nobody builds a thing twice.
@@ -217,7 +223,12 @@ impl Session {
                     format!("it conflicts with what has landed: {}", files.join(", ")),
                 );
             }
+            Note::Laned { unit: Some(unit), lane, path } => {
+                self.lanes.insert(unit.clone(), lanes::pointer(*lane, Path::new(path)));
+                self.moved.insert(unit.clone());
+            }
             Note::Landed { unit: Some(unit), commit, .. } => {
+                self.leave_lane(unit);
                 let title =
                     run.unit_named(unit).map_or_else(|| unit.clone(), |it| it.title.to_string());
                 if !self.landed.iter().any(|it| it.id == *unit) {
@@ -429,6 +440,11 @@ impl Session {
     }
 
     /// Where a feature stands by now.
+    /// A feature is no longer built where it was.
+    fn leave_lane(&mut self, unit: &str) {
+        self.moved.extend(self.lanes.remove(unit).map(|_| unit.to_owned()));
+    }
+
     fn stands(&mut self, view: &UnitView, run: &Run) {
         let stage = view.stage.map(|stage| run.workflow().stage(stage).name.as_str());
         let status = match view.status {
@@ -444,6 +460,9 @@ impl Session {
         };
         if status.is_settled() {
             self.wanted.remove(&*view.id);
+        }
+        if !matches!(view.status, UnitStatus::Started) {
+            self.leave_lane(&view.id);
         }
         let own = self.progress.entry(view.id.to_string()).or_default();
         self.dirty |= own.status != status;

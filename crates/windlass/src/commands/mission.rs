@@ -306,8 +306,9 @@ fn inputs(spec: String, flags: &Flags, harness: &Harness) -> BTreeMap<String, Va
         ("checkpoints".to_owned(), words(&flags.checkpoint, &checkpoints)),
         ("steps".to_owned(), words(&flags.step, &harness.steps)),
     ]);
-    let lanes = flags.lanes.map(u64::from).or(harness.lanes).unwrap_or_else(usual_lanes);
-    inputs.extend(number("lanes", Some(lanes.clamp(1, 256))));
+    // Where nobody says, as many as make sense here.
+    let lanes = flags.lanes.map(u64::from).or(harness.lanes);
+    inputs.extend(number("lanes", lanes.map(|lanes| lanes.clamp(1, 256))));
     inputs.extend(number(
         "max_iterations",
         flags.max_iterations.map(u64::from).or(harness.max_iterations),
@@ -315,11 +316,6 @@ fn inputs(spec: String, flags: &Flags, harness: &Harness) -> BTreeMap<String, Va
     inputs
         .extend(number("max_attempts", flags.max_attempts.map(u64::from).or(harness.max_attempts)));
     inputs
-}
-
-/// As many lanes as there are cores, and no more than a person can follow.
-fn usual_lanes() -> u64 {
-    std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4) as u64)
 }
 
 fn flow() -> Result<Arc<Workflow>, Error> {

@@ -248,3 +248,46 @@ echo '{"verdict":"done"}'
         assert!(found.iter().any(|it| it.contains(text)), "{text}: {found:?} {listed}");
     }
 }
+
+/// Plays every role of a mission; the worker says where it is and waits for leave.
+const CREW: &str = r#"
+case $WINDLASS_ROLE in
+mission-worker)
+  git rev-parse --abbrev-ref HEAD > "$talk/branch.new"; mv "$talk/branch.new" "$talk/branch"
+  until [ -e "$talk/go" ]; do sleep 0.02; done
+  echo one > one.txt; echo '{"verdict":"built"}' ;;
+validator) echo '{"verdict":"pass","claims":[{"id":"VAL-A-001","title":"VAL-A-001","holds":"yes","evidence":"it is there"}]}' ;;
+curator) echo '{"verdict":"curated"}' ;;
+*) echo '{"verdict":"nothing"}' ;;
+esac
+"#;
+
+#[test]
+fn a_mission_has_a_branch_for_each_feature_a_pointer_to_its_lane_and_as_many_lanes_as_make_sense() {
+    let scratch = with_agent(TASKS, CREW, "[accounts.mine]\nagents = ['mine']\nat-once = 1\n");
+    let features = r#"{"features": [{"id": "F-1", "title": "One", "claims": ["VAL-A-001"], "status": "pending"}]}"#;
+    let contract = "- VAL-A-001: it is there\n  - command: `true`\n";
+    fs::create_dir(scratch.repo().join(".harness")).unwrap();
+    fs::write(scratch.repo().join(".harness/features.json"), features).unwrap();
+    fs::write(scratch.repo().join(".harness/validation-contract.md"), contract).unwrap();
+    fs::write(scratch.repo().join("SPEC.md"), "# Spec\n\nOne.\n").unwrap();
+    let mut run = scratch.follow(&mut scratch.windlass(&["mission"]));
+    run.until("the worker is asked", |it| it["note"] == "asked" && it["unit"] == "F-1");
+    let pointer = scratch.repo().join(".harness/worktrees/F-1");
+    while !scratch.path("talk/branch").exists() || !pointer.exists() {
+        std::thread::yield_now();
+    }
+    let text = said(&pointer);
+    let path = text.lines().find_map(|line| line.strip_prefix("path: ")).unwrap_or_default();
+    assert!(Path::new(path).join(".git").is_dir(), "{text}");
+    assert!(text.contains("windlass lanes shell "), "{text}");
+    assert_eq!(said(&scratch.path("talk/branch")), "harness/F-1\n");
+    assert!(!scratch.git(&["for-each-ref"]).contains("harness"));
+    fs::write(scratch.path("talk/go"), "").unwrap();
+    let code = run.code();
+    let log = scratch.windlass(&["log"]).output().unwrap();
+    assert_eq!(code, Some(0), "{}", String::from_utf8_lossy(&log.stdout));
+    assert!(!pointer.exists(), "it has landed");
+    assert_eq!(scratch.landed()["one.txt"], "one");
+    assert_eq!(scratch.status()["runs"][0]["lanes"], 1, "no more may work at once");
+}
