@@ -14,6 +14,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use windlass_core::run::Item;
+use windlass_core::value::Value;
 
 use crate::SourceError;
 
@@ -276,6 +277,7 @@ impl Queue {
                 depends: depends.map(|on| Arc::from(on.as_str())).collect(),
                 files: feature.files.iter().map(|file| Arc::from(file.as_str())).collect(),
                 rank: feature.priority,
+                facts: [("found".into(), Value::Flag(feature.origin.is_some()))].into(),
                 ..Item::default()
             }
         })

@@ -402,3 +402,6 @@ impl Clerk for Mission {
         std::mem::take(&mut *lock(&self.said))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -125,10 +125,11 @@ impl Mission {
         Ok(reading)
     }
 
-    /// What a person has made of the queue, if it can be read.
+    /// What a person has made of the queue, if it can be worked on: what cannot is left as they have it.
     fn edited(&self) -> Result<Option<(String, Queue)>, SourceError> {
-        let text = self.foreign_queue()?;
-        Ok(text.and_then(|text| Queue::read(&text).ok().map(|queue| (text, queue))))
+        let Some(text) = self.foreign_queue()? else { return Ok(None) };
+        let queue = Queue::read(&text).ok().filter(|queue| queue.flaws().is_empty());
+        Ok(queue.map(|queue| (text, queue)))
     }
 
     /// What is wrong with the plan, for whoever makes a better one.

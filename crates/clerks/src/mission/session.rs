@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use windlass_core::run::{
-    EffectId, Ending, Event, FrameId, Item, Moved, Purse, Run, UnitIx, UnitStatus, UnitView,
+    EffectId, Ending, Event, FrameId, GateId, Item, Moved, Purse, Run, UnitIx, UnitStatus, UnitView,
 };
 use windlass_core::value::Value;
-use windlass_core::workflow::{RunOutcome, Settled};
+use windlass_core::workflow::{RunOutcome, Settled, StageIx};
 use windlass_engine::clerk::Blobs;
 use windlass_engine::entry::{Answered, Check, Entry, Note};
 use windlass_engine::lanes;
@@ -63,6 +63,10 @@ pub struct Session {
     pub tales: BTreeMap<String, Tale>,
     /// What the plan's reviewer came to, and said.
     pub review: Option<(String, String)>,
+    /// Who denied the plan, and what they said.
+    pub denied: Option<String>,
+    /// What failed besides the features: the last checks of all that has landed.
+    pub wrong: Vec<String>,
     /// What has landed, in order.
     pub landed: Vec<Landed>,
     /// How many had landed when the curator was asked last.
@@ -88,6 +92,8 @@ pub struct Session {
     /// Titles that validators have reported, so that nobody builds a thing twice.
     pub reported: BTreeSet<String>,
     frames: BTreeMap<FrameId, String>,
+    /// Questions that are open: their stage, and the feature that they are about.
+    gates: BTreeMap<GateId, (StageIx, Option<String>)>,
     flights: BTreeMap<EffectId, String>,
     known: u32,
     /// What validators said of what they found, by the feature's id.
@@ -97,7 +103,7 @@ pub struct Session {
 /// What is known of a feature besides where it stands.
 #[derive(Clone, Debug, Default)]
 pub struct Tale {
-    /// What the architect answered, with what was asked.
+    /// What the architect answered, with what was asked, and what people have said at their questions.
     pub answers: Vec<String>,
     /// What was asked last.
     pub question: Option<String>,
@@ -143,6 +149,11 @@ impl Session {
         planned.or_else(|| self.fixes.iter().find(|fix| fix.id == id))
     }
 
+    /// Whether a feature mends what a validator found, in this mission or in one before.
+    fn is_fix(&self, id: &str) -> bool {
+        self.feature(id).is_some_and(|feature| feature.origin.is_some())
+    }
+
     /// The assertions of a claim.
     pub fn assertions(&self, claim: &str) -> Vec<&Assertion> {
         let ids = windlass_sources::contract::ids_in(claim);
@@ -176,6 +187,8 @@ impl Session {
     /// become of it.
     fn take_queue(&mut self, text: &str) {
         let Ok(queue) = Queue::read(text) else { return };
+        // What they wanted before and do not want any more is forgotten.
+        self.wanted.clear();
         for feature in queue.features.iter().filter(|it| it.status.is_settled()) {
             let known = self.progress.get(&feature.id);
             if known.is_some_and(|known| !known.status.is_settled()) {
@@ -212,10 +225,14 @@ impl Session {
                 let said = blob(answered.said()).unwrap_or_default();
                 self.said(answered, &String::from_utf8_lossy(&said));
             }
-            Note::Checked { unit: Some(unit), name, came: Check::Fail, output, .. } => {
+            Note::Checked { unit, name, came: Check::Fail, output, .. } => {
                 let printed = output.as_deref().and_then(blob).unwrap_or_default();
                 let line = printed::telling_line(&String::from_utf8_lossy(&printed));
-                self.found(unit, format!("`{name}` failed: {line}"));
+                let what = format!("`{name}` failed: {line}");
+                match unit {
+                    Some(unit) => self.found(unit, what),
+                    None => self.wrong.push(what),
+                }
             }
             Note::Conflicted { unit: Some(unit), files } => {
                 self.found(
@@ -242,7 +259,8 @@ impl Session {
         }
     }
 
-    fn take_paper(&mut self, path: &str, bytes: Vec<u8>) {
+    /// A paper as somebody wrote it.
+    pub fn take_paper(&mut self, path: &str, bytes: Vec<u8>) {
         if path == features::PATH {
             self.take_queue(&String::from_utf8_lossy(&bytes));
             self.dirty = true;
@@ -267,6 +285,9 @@ impl Session {
                 let tale = self.tales.entry(unit.clone()).or_default();
                 let asked = tale.question.take().unwrap_or_default();
                 tale.answers.push(format!("Asked: {asked}\nAnswered: {gist}"));
+            }
+            (stage::ARCHITECT, Some(unit)) if came == "unresolved" => {
+                self.found(unit, format!("{} could not decide: {gist}", asked.role));
             }
             (_, Some(unit)) if came == "ambiguous" => {
                 self.tales.entry(unit.clone()).or_default().question = Some(gist);
@@ -341,6 +362,19 @@ impl Session {
                     self.flights.insert(*effect, unit.clone());
                 }
             }
+            Event::Asked { gate, .. } => {
+                if let Some(open) = run.gate(*gate) {
+                    let unit = open.unit.map(|unit| unit.to_string());
+                    self.gates.insert(*gate, (open.stage, unit));
+                }
+            }
+            Event::Answered { gate, verdict, text, who, .. } => {
+                let Some((stage, unit)) = self.gates.remove(gate) else { return };
+                let stage = run.workflow().stage(stage);
+                let option = &stage.verdict(*verdict).name;
+                let text = text.as_deref().unwrap_or_default();
+                self.answered(&stage.name, unit, option, text, who);
+            }
             Event::Reported(ending) => self.reported(ending),
             Event::Moved(moved) => self.moved(moved, run),
             Event::UnitSettled { unit, because, by, .. } => {
@@ -364,6 +398,17 @@ impl Session {
         }
     }
 
+    /// What a person answered: whoever works on it next is to know what they said.
+    fn answered(&mut self, stage: &str, unit: Option<String>, option: &str, text: &str, who: &str) {
+        if stage == stage::PLAN_GRANT && option == "deny" {
+            self.denied = Some(format!("It was denied by {who}. {text}").trim_end().to_owned());
+        }
+        if let Some(unit) = unit.filter(|_| !text.is_empty()) {
+            let tale = self.tales.entry(unit).or_default();
+            tale.answers.push(format!("{who} looked at it ({option}): {text}"));
+        }
+    }
+
     /// What an effect came to.
     fn reported(&mut self, ending: &Ending) {
         let unit = self.flights.remove(&ending.effect);
@@ -372,6 +417,13 @@ impl Session {
                 ("claims", Some(unit)) => {
                     let tale = self.tales.entry(unit.clone()).or_default();
                     tale.claims = items.iter().map(claim).collect();
+                }
+                ("issues", Some(unit)) if self.is_fix(unit) => {
+                    for item in items {
+                        let detail = item.facts.get("detail").map(ToString::to_string);
+                        let detail = detail.map_or(String::new(), |detail| format!(": {detail}"));
+                        self.found(unit, format!("its validator found: {}{detail}", item.title));
+                    }
                 }
                 ("issues", _) => {
                     for item in items {
@@ -486,3 +538,6 @@ pub fn normal(title: &str) -> String {
         .collect();
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
+
+#[cfg(test)]
+mod tests;

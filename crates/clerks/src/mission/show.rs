@@ -10,12 +10,13 @@ use super::Mission;
 use super::session::{CONTRACT, Session};
 
 /// What it can show.
-pub const SHOWS: [&str; 17] = [
+pub const SHOWS: [&str; 18] = [
     "spec",
     "flaws",
     "features.json",
     "validation-contract.md",
     "plan-review",
+    "plan-notes",
     "feature",
     "claims",
     "answers",
@@ -52,6 +53,10 @@ impl Mission {
             "plan-review" => {
                 let (came, said) = session.review.as_ref()?;
                 format!("{came}: {said}")
+            }
+            "plan-notes" => {
+                let noted = session.review.as_ref().filter(|(came, _)| came == "accept_with_notes");
+                noted?.1.clone()
             }
             "feature" => feature(&session, unit?)?,
             "claims" => claims(&session, unit?)?,

@@ -16,6 +16,7 @@ stages! {
     MERGE = "merge",
     MERGE_GRANT = "merge_grant",
     PLAN = "plan",
+    PLAN_GRANT = "plan_grant",
     PLAN_REVIEW = "plan_review",
     UI_QA = "ui_qa",
     VALIDATOR = "validator",

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use windlass_core::value::Value;
 use windlass_engine::clerk::{Situation, Told};
 use windlass_engine::date::instant;
-use windlass_sources::features::{Feature, Status};
+use windlass_sources::features::{Feature, Queue, Status};
 
 use super::Mission;
 use super::session::Session;
@@ -19,10 +19,11 @@ const NAMED: usize = 100;
 
 impl Mission {
     pub(super) fn told(&self, name: &str, at: &Situation) -> Told {
+        let flaws = if name == "escalation" { self.flaws() } else { Vec::new() };
         let session = self.session();
         match name {
             "checkpoint-file" => checkpoint(&session, at),
-            "escalation" => escalation(&session),
+            "escalation" => escalation(&session, &flaws),
             "cost-check" => Told { text: spent(&session), ..Told::default() },
             "mission-summary" => Told { text: summary(&session), ..Told::default() },
             "outlook" => Told { text: outlook(&session), ..Told::default() },
@@ -54,54 +55,82 @@ fn checkpoint(session: &Session, at: &Situation) -> Told {
 }
 
 /// Why nothing else can run, feature by feature, and what to do about it.
-fn escalation(session: &Session) -> Told {
+fn escalation(session: &Session, flaws: &[String]) -> Told {
     let mut text = format!("# Escalation\n\nAt {}.\n", instant(session.now_ms));
+    let whole = session.whole();
+    let count = |status: Status| whole.features.iter().filter(|it| it.status == status).count();
+    let said = match plan_refused(session, flaws) {
+        Some((said, why)) => {
+            text.push_str(&why);
+            text.push_str(
+                "\n## What next\n\nChange the spec, or write `.harness/features.json` and `.harness/validation-contract.md` yourself (they \
+                 are taken as they are), then `windlass mission`. To have them planned anew, remove the two files first.\n",
+            );
+            said.to_owned()
+        }
+        None => {
+            if !session.wrong.is_empty() {
+                let wrong: String = session.wrong.iter().map(|it| format!("- {it}\n")).collect();
+                let _ = write!(text, "\n## What has landed does not hold together\n\n{wrong}");
+            }
+            stuck(session, &whole, &mut text);
+            text.push_str(
+                "\n## What next\n\nWhat was built of a stuck feature is kept: `windlass lanes list` names it, `windlass lanes restore` \
+                 writes it out. Make the feature, its claims or the spec clearer, or set its status to `passed` or `skipped` in \
+                 `.harness/features.json`; then `windlass mission` goes on with everything that has not passed.\n",
+            );
+            format!("{} stuck, {} blocked", count(Status::Failed), count(Status::Blocked))
+        }
+    };
+    let said = format!("Escalated: {said}: {ESCALATION}");
+    Told { text: said, papers: [(ESCALATION.to_owned(), text)].into(), ..Told::default() }
+}
+
+/// Why the plan is not worked on, if it is not: in a word, and at length.
+fn plan_refused(session: &Session, flaws: &[String]) -> Option<(&'static str, String)> {
     let rejected = session.review.as_ref().filter(|(came, _)| came == "reject");
     if let Some((_, said)) = rejected {
-        let _ = write!(text, "\n## The plan was rejected\n\n{said}\n");
+        return Some(("the plan was rejected", format!("\n## The plan was rejected\n\n{said}\n")));
     }
-    let whole = session.whole();
-    let stuck: Vec<&Feature> =
-        whole.features.iter().filter(|it| it.status == Status::Failed).collect();
-    for feature in stuck.iter().take(NAMED) {
+    if let Some(denied) = &session.denied {
+        return Some(("the plan was denied", format!("\n## The plan was denied\n\n{denied}\n")));
+    }
+    if !session.progress.is_empty() || flaws.is_empty() {
+        return None;
+    }
+    let flaws: String = flaws.iter().map(|it| format!("- {it}\n")).collect();
+    let why = format!(
+        "\n## The plan cannot be worked on\n\nIt was sent back to its planner once.\n\n{flaws}"
+    );
+    Some(("the plan cannot be worked on", why))
+}
+
+/// Features that failed, with what speaks against each, and those that wait for them.
+fn stuck(session: &Session, whole: &Queue, text: &mut String) {
+    let failed = whole.features.iter().filter(|it| it.status == Status::Failed);
+    for feature in failed.take(NAMED) {
         let _ = write!(text, "\n## {}: {}\n\n", feature.id, feature.line());
         let reason = feature.reason.as_deref().unwrap_or("it could not be built");
-        let _ = writeln!(text, "After {} attempts: {reason}.\n", feature.attempts);
-        for finding in session.tales.get(&feature.id).into_iter().flat_map(|tale| &tale.findings) {
+        let times = if feature.attempts == 1 { "attempt" } else { "attempts" };
+        let _ = writeln!(text, "After {} {times}: {reason}.\n", feature.attempts);
+        let Some(tale) = session.tales.get(&feature.id) else { continue };
+        for finding in &tale.findings {
             let _ = writeln!(text, "- {}", finding.replace('\n', "\n  "));
         }
-        if let Some(question) =
-            session.tales.get(&feature.id).and_then(|tale| tale.question.as_ref())
-        {
+        if let Some(question) = &tale.question {
             let _ = writeln!(text, "- Still open: {question}");
         }
     }
-    let blocked: Vec<String> = whole
-        .features
-        .iter()
-        .filter(|it| it.status == Status::Blocked)
-        .take(NAMED)
+    let blocked = whole.features.iter().filter(|it| it.status == Status::Blocked).take(NAMED);
+    let blocked: String = blocked
         .map(|it| {
-            format!("- {}: {}", it.id, it.reason.as_deref().unwrap_or("something it depends on"))
+            let why = it.reason.as_deref().unwrap_or("something it depends on");
+            format!("- {}: {why}\n", it.id)
         })
         .collect();
     if !blocked.is_empty() {
-        let _ = write!(text, "\n## Blocked\n\n{}\n", blocked.join("\n"));
+        let _ = write!(text, "\n## Blocked\n\n{blocked}");
     }
-    if rejected.is_some() {
-        text.push_str(
-            "\n## What next\n\nChange the spec, or write `.harness/features.json` and `.harness/validation-contract.md` yourself (they \
-             are taken as they are), then `windlass mission`. To have them planned anew, remove the two files first.\n",
-        );
-    } else {
-        text.push_str(
-            "\n## What next\n\nWhat was built of a stuck feature is kept: `windlass lanes list` names it, `windlass lanes restore` \
-             writes it out. Make the feature, its claims or the spec clearer, or set its status to `passed` or `skipped` in \
-             `.harness/features.json`; then `windlass mission` goes on with everything that has not passed.\n",
-        );
-    }
-    let said = format!("Escalated: {} stuck, {} blocked: {ESCALATION}", stuck.len(), blocked.len());
-    Told { text: said, papers: [(ESCALATION.to_owned(), text)].into(), ..Told::default() }
 }
 
 /// What was spent so far, of how much.
@@ -168,8 +197,9 @@ fn outlook(session: &Session) -> String {
     let claims: usize = open.iter().map(|it| it.claims.len()).sum();
     let mechanical = session.contract().assertions.iter().filter(|it| it.is_mechanical()).count();
     let free = open.iter().filter(|it| it.depends.is_empty()).count();
+    let depend = if free == 1 { "feature depends" } else { "features depend" };
     format!(
-        "The plan has {} features with {claims} claims; {mechanical} of {} assertions are checked by command. {free} features depend \
+        "The plan has {} features with {claims} claims; {mechanical} of {} assertions are checked by command. {free} {depend} \
          on nothing.\nEdit .harness/features.json and .harness/validation-contract.md as you like; `windlass mission` starts on them.",
         open.len(),
         session.contract().assertions.len()

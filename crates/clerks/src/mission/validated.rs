@@ -54,9 +54,11 @@ impl Mission {
         }
         let mut known: BTreeSet<String> = session.reported.clone();
         known.extend(session.queue.features.iter().map(|feature| normal(&feature.title)));
+        let is_fix = feature.origin.is_some();
         let before = session.fixes.iter().filter(|fix| fix.origin.as_deref() == Some(id)).count();
         drop(session);
-        if let Some(issues) = said.lists.get_mut("issues") {
+        // What is found at a fix is its own worker's to mend, and no feature: otherwise a mission might never end.
+        if let Some(issues) = said.lists.get_mut("issues").filter(|_| !is_fix) {
             // Whoever is told the same at the same moment in another lane has to know by now.
             issues.retain(|issue| known.insert(normal(&issue.title)));
             self.session().reported.extend(issues.iter().map(|issue| normal(&issue.title)));

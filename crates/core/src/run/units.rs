@@ -79,8 +79,8 @@ pub(super) fn item_facts(flow: &Workflow, scope: ScopeIx, item: &Item) -> BTreeM
 }
 
 impl Run {
-    /// Takes items up as units. Those already known are left as they are, but for the rank of one
-    /// that has not started: a list that is read again may have another order.
+    /// Takes items up as units. Those already known are left as they are, but for rank, title and files of
+    /// one that has not started: a list that is read again may have another order, and other words.
     pub(super) fn add_units(&mut self, items: &[Item], origin: Option<UnitIx>) {
         let first = self.units.len();
         let generation = origin.and_then(|o| self.unit(o)).map_or(0, |unit| unit.generation + 1);
@@ -89,6 +89,7 @@ impl Run {
             if let Some(&known) = self.unit_ids.get(&item.id) {
                 if unit_is_pending(self, known) {
                     self.rerank(known, item.rank);
+                    self.reword(known, item);
                 }
                 continue;
             }
@@ -117,6 +118,16 @@ impl Run {
             if let Ok(ix) = u32::try_from(at).map(UnitIx) {
                 self.link(ix);
             }
+        }
+    }
+
+    /// What a unit is called and which files it claims, from an item that says it anew.
+    fn reword(&mut self, ix: UnitIx, by: &Item) {
+        let Some(unit) = self.unit_mut(ix) else { return };
+        if unit.item.title != by.title || unit.item.files != by.files {
+            let item = Arc::make_mut(&mut unit.item);
+            item.title.clone_from(&by.title);
+            item.files.clone_from(&by.files);
         }
     }
 

@@ -180,7 +180,7 @@ pub fn run(args: &MissionArgs, out: &mut Output) -> Result<Exit, Error> {
     let held = place.take("windlass mission")?;
     match open(&held)?.as_slice() {
         [] => begin(&held, spec, args, tone, out),
-        [(id, planned_only)] if *planned_only && !args.flags.plan_only => {
+        [(id, planned_only)] if *planned_only => {
             // All that it was to do is done, and what it has made is in its files: whoever goes on may want it otherwise.
             let id = id.clone();
             cancel(&held, &id)?;

@@ -19,6 +19,7 @@ mod isolated;
 mod lanes;
 mod limits;
 mod memory;
+mod mission;
 mod panels;
 mod patches;
 mod pilot;

@@ -1,0 +1,287 @@
+//! People beside a mission: they edit its queue before and while it runs, add, reorder and leave out, start it twice, and
+//! pull the plug.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::json;
+
+use super::rig::{
+    CONTRACT, Feature, QUEUE, Rig, builds, contract, feature, judges, passes, queue, val,
+};
+use crate::agent::pipe;
+use crate::scratch::ended;
+
+fn named(ids: &[&str]) -> Vec<Feature> {
+    ids.iter().map(|id| feature(id)).collect()
+}
+
+/// A mission that stops after each feature.
+#[track_caller]
+fn stopped(ids: &[&str], script: &str) -> Rig {
+    let mut rig = Rig::of(&named(ids), script);
+    rig.ends(&["--checkpoint", "post-feature"], 8);
+    rig
+}
+
+/// Grants every checkpoint until it is over. The exit code.
+#[track_caller]
+fn granted(rig: &mut Rig) -> Option<i32> {
+    loop {
+        let code = rig.answers("feature_grant", &["grant"]);
+        if code != Some(8) {
+            return code;
+        }
+    }
+}
+
+#[test]
+fn what_a_person_changes_at_a_checkpoint_counts_from_there_on() {
+    let more = builds("F-NEW", None, "new\n")
+        + &passes("F-NEW")
+        + &judges("F-D", None, "pass", &[("VAL-D-002", "yes")], &[]);
+    let mut rig = stopped(&["F-A", "F-B", "F-C", "F-D", "F-E"], &more);
+    assert_eq!(rig.begun(), ["F-A"]);
+    rig.edit(|features| {
+        features[1]["status"] = json!("passed");
+        features[2]["status"] = json!("skipped");
+        features[3]["claims"] = json!(["VAL-D-002"]);
+        features[4]["priority"] = json!(-1);
+        features[4]["title"] = json!("Say E better");
+        features.push(
+            json!({ "id": "F-NEW", "title": "New", "claims": [val("F-NEW")], "depends": ["F-D"] }),
+        );
+    });
+    let mut assertions = contract(&named(&["F-A", "F-B", "F-C", "F-E", "F-NEW"]));
+    assertions.push_str("- VAL-D-002: `d.txt` says more\n  command: `test -s d.txt`\n");
+    rig.write(CONTRACT, &assertions);
+    assert_eq!(granted(&mut rig), Some(0), "{}", rig.told);
+    assert_eq!(rig.begun(), ["F-A", "F-E", "F-D", "F-NEW"], "{}", rig.told);
+    assert_eq!(rig.landed(), ["Build F-A", "Say E better", "Build F-D", "New"]);
+    assert_eq!(
+        rig.standing(),
+        "F-A passed, F-B passed, F-C skipped, F-D passed, F-E passed, F-NEW passed"
+    );
+    assert!(rig.prompts("mission-worker", "F-D")[0].contains("VAL-D-002: `d.txt` says more"));
+    assert_eq!(rig.feature("F-B")["reason"], "a person set it to passed in features.json");
+    let records = rig.records();
+    for record in ["override", "left_out"] {
+        assert_eq!(records.iter().filter(|it| *it == record).count(), 1, "{record}: {records:?}");
+    }
+    assert_eq!(rig.file(CONTRACT), Some(assertions), "theirs");
+    rig.was_always_sound();
+}
+
+#[test]
+fn what_depends_on_an_override_goes_on_and_on_what_was_left_out_does_not() {
+    let features = [
+        feature("F-A"),
+        feature("F-B"),
+        feature("F-C"),
+        feature("F-ON-B").on(&["F-B"]),
+        feature("F-ON-C").on(&["F-C"]),
+    ];
+    let mut rig = Rig::of(&features, "");
+    rig.ends(&["--checkpoint", "post-feature"], 8);
+    rig.edit(|features| {
+        features[1]["status"] = json!("passed");
+        features[2]["status"] = json!("skipped");
+    });
+    let code = granted(&mut rig);
+    assert_eq!(rig.landed(), ["Build F-A", "Build F-ON-B"], "{}", rig.told);
+    assert_eq!(rig.feature("F-ON-B")["status"], "passed");
+    // What waits for something that a person left out cannot be built: they are told.
+    assert_eq!((code, rig.feature("F-ON-C")["status"].as_str()), (Some(3), Some("blocked")));
+    assert_eq!(rig.feature("F-ON-C")["reason"], "it depends on F-C");
+}
+
+#[test]
+fn a_queue_that_cannot_be_read_meanwhile_is_left_alone_and_counts_once_it_can() {
+    let mut rig = stopped(&["F-A", "F-B", "F-C"], "");
+    let before = rig.file(QUEUE).unwrap();
+    rig.write(QUEUE, "{ \"features\": [ I was just");
+    assert_eq!(rig.answers("feature_grant", &["grant"]), Some(8), "{}", rig.told);
+    rig.saw("until then it counts as it was read last");
+    assert_eq!(rig.file(QUEUE).as_deref(), Some("{ \"features\": [ I was just"));
+    // Mended from a copy that knows nothing of what has passed since.
+    let mended = before.replace("Build F-C", "Build the last one");
+    rig.write(QUEUE, &mended);
+    assert_eq!(granted(&mut rig), Some(0), "{}", rig.told);
+    assert_eq!(rig.landed(), ["Build F-A", "Build F-B", "Build the last one"]);
+    assert_eq!(rig.standing(), "F-A passed, F-B passed, F-C passed");
+    rig.was_always_sound();
+}
+
+#[test]
+fn a_flawed_queue_meanwhile_is_said_and_left_alone() {
+    let mut rig = stopped(&["F-A", "F-B"], "");
+    rig.edit(|features| features[1]["depends"] = json!(["F-NONE"]));
+    let theirs = rig.file(QUEUE);
+    assert_eq!(granted(&mut rig), Some(0), "{}", rig.told);
+    rig.saw("`F-B` depends on `F-NONE`, which does not exist");
+    rig.saw("features.json counts as it was read last");
+    assert_eq!(rig.file(QUEUE), theirs);
+    assert_eq!(rig.landed().len(), 2);
+}
+
+#[test]
+fn a_feature_is_added_put_first_and_left_out_by_verbs() {
+    let more = builds("F-EXPORT-AS-CSV", None, "csv\n")
+        + &judges("F-EXPORT-AS-CSV", None, "pass", &[("It prints a header", "yes")], &[]);
+    let mut rig = stopped(&["F-A", "F-B", "F-C"], &more);
+    let add =
+        ["mission", "add", "Export as CSV", "--claim", "It prints a header", "--depends", "F-A"];
+    assert_eq!(rig.run(&add), Some(0), "{}", rig.told);
+    assert_eq!(rig.run(&["mission", "first", "F-EXPORT-AS-CSV"]), Some(0), "{}", rig.told);
+    assert_eq!(rig.run(&["skip", "F-B", "--reason", "done by hand"]), Some(0), "{}", rig.told);
+    assert_eq!(granted(&mut rig), Some(0), "{}", rig.told);
+    assert_eq!(rig.begun(), ["F-A", "F-EXPORT-AS-CSV", "F-C"]);
+    assert_eq!(rig.feature("F-B")["status"], "skipped");
+    assert_eq!(rig.feature("F-B")["reason"], "done by hand (ada)");
+    assert_eq!(rig.landed(), ["Build F-A", "Export as CSV", "Build F-C"]);
+    // The same title again has another id.
+    rig.told.clear();
+    assert_eq!(rig.run(&add), Some(0));
+    rig.saw("F-EXPORT-AS-CSV-2 is in .harness/features.json");
+}
+
+#[test]
+fn a_queue_of_verbs_alone_is_a_mission() {
+    let mut rig = Rig::unplanned(&named(&["F-A"]), "", &[("SPEC.md", "")]);
+    let add =
+        ["mission", "add", "Build F-A", "--claim", "VAL-A-001", "--id", "F-A", "--file", "a.txt"];
+    assert_eq!(rig.run(&add), Some(0), "{}", rig.told);
+    rig.write(CONTRACT, &contract(&named(&["F-A"])));
+    rig.ends(&[], 0);
+    assert_eq!((rig.standing().as_str(), rig.landed().len()), ("F-A passed", 1));
+}
+
+#[test]
+fn what_a_verb_cannot_do_is_said_and_nothing_is_changed() {
+    let mut rig = Rig::of(&named(&["F-PAY-01", "F-PAY-02"]), "");
+    rig.edit(|features| features[1]["status"] = json!("passed"));
+    let before = rig.file(QUEUE);
+    for args in [
+        ["mission", "first", "F-PAY-03"].as_slice(),
+        &["mission", "retry", "F-PAI-01"],
+        &["mission", "retry", "F-PAY-02"],
+        &["mission", "add", "Pay", "--claim", "It pays", "--id", "pay it"],
+        &["mission", "add", "Pay", "--claim", "It pays", "--id", "F-PAY-01"],
+        &["mission", "add", "Pay", "--claim", "It pays", "--depends", "F-PAY-09"],
+        &["mission", "add", "Pay", "--claim", "It pays", "--id", "F-X", "--depends", "F-X"],
+    ] {
+        assert_eq!(rig.run(args), Some(2), "{}", rig.told);
+        assert_eq!(rig.file(QUEUE), before, "{}", rig.told);
+    }
+    insta::assert_snapshot!("verbs_refused", rig.seen());
+}
+
+#[test]
+fn a_failed_feature_is_tried_again_when_a_person_says_so() {
+    let features = named(&["F-A", "F-B"]);
+    let mut rig =
+        Rig::of(&features, &(builds("F-A", None, "bad\n") + &builds("F-B", None, "bad\n")));
+    rig.ends(&["--max-attempts", "0"], 3);
+    assert_eq!(rig.standing(), "F-A failed, F-B failed");
+    assert_eq!(rig.run(&["mission", "retry", "F-A"]), Some(0), "{}", rig.told);
+    let again = rig.feature("F-A");
+    assert_eq!((&again["status"], &again["attempts"]), (&json!("pending"), &json!(0)));
+    assert!(again["reason"].is_null());
+    rig.now_says(&features, "");
+    rig.ends(&[], 0);
+    assert_eq!(rig.standing(), "F-A passed, F-B passed", "what has not passed is tried");
+}
+
+/// A mission whose workers say that they have begun, wait until they may go on, and keep a tally.
+fn patient(features: &[Feature]) -> Rig {
+    let rig = Rig::of(features, "");
+    for name in ["begun", "gate"] {
+        pipe(&rig.scratch, name);
+    }
+    let talk = rig.scratch.path("talk");
+    let script = "#!/bin/sh\ncat > /dev/null\nhere=\"$(dirname \"$0\")\"\n\
+                  echo \"$WINDLASS_UNIT $WINDLASS_ATTEMPT\" >> \"$here/tally\"\n\
+                  echo begun > \"$here/begun\"\nread line < \"$here/gate\"\n\
+                  echo \"$line\" > \"$(echo \"${WINDLASS_UNIT#F-}\" | tr A-Z a-z).txt\"\n\
+                  echo '{\"verdict\":\"built\"}'\n";
+    fs::write(talk.join("agent"), script).unwrap();
+    fs::set_permissions(talk.join("agent"), fs::Permissions::from_mode(0o755)).unwrap();
+    let config = format!(
+        "[sandbox]\nwrite = ['{}']\n[agents.own]\nkind = 'command'\ncommand = ['{}']\ncost = 'none'\n\
+         [agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\n\
+         [roles]\nmission-worker = 'own'\ndefault = 'acted'\n[checks]\ntest = 'sh test.sh'\n",
+        talk.display(),
+        talk.join("agent").display()
+    );
+    rig.write("windlass.toml", &config);
+    rig.scratch.git(&["commit", "-qm", "Another agent", "windlass.toml"]);
+    rig
+}
+
+#[test]
+fn two_missions_at_once_are_refused_and_a_killed_one_goes_on() {
+    let mut rig = patient(&named(&["F-A", "F-B"]));
+    let begun = |rig: &Rig| fs::read_to_string(rig.scratch.path("talk/begun")).unwrap();
+    let may = |rig: &Rig, text: &str| fs::write(rig.scratch.path("talk/gate"), text).unwrap();
+    let mission = ["mission", "--lanes", "1"];
+    let mut run = rig.scratch.windlass(&mission).spawn().unwrap();
+    begun(&rig);
+    may(&rig, "a\n");
+    begun(&rig);
+    assert_eq!(rig.landed(), ["Build F-A"]);
+    assert_eq!(rig.run(&mission), Some(6), "{}", rig.told);
+    rig.saw(&run.id().to_string());
+    // A person's verbs work while somebody else runs it.
+    assert_eq!(rig.run(&["mission", "first", "F-B"]), Some(0), "{}", rig.told);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let again = rig.scratch.windlass(&["mission"]).spawn().unwrap();
+    begun(&rig);
+    may(&rig, "b\n");
+    let (code, said) = ended(again.wait_with_output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(rig.landed(), ["Build F-A", "Build F-B"]);
+    assert_eq!(rig.standing(), "F-A passed, F-B passed");
+    let tally = fs::read_to_string(rig.scratch.path("talk/tally")).unwrap();
+    assert_eq!(tally, "F-A 1\nF-B 1\nF-B 1\n", "a lost attempt is no attempt");
+    assert_eq!(rig.scratch.processes(), [""; 0]);
+    rig.was_always_sound();
+}
+
+#[test]
+fn a_person_who_commits_meanwhile_loses_nothing() {
+    let mut rig = patient(&named(&["F-A"]));
+    let run = rig.scratch.windlass(&["mission", "--lanes", "1"]).spawn().unwrap();
+    fs::read_to_string(rig.scratch.path("talk/begun")).unwrap();
+    rig.write("theirs.md", "theirs\n");
+    rig.scratch.git(&["add", "theirs.md"]);
+    rig.scratch.git(&["commit", "-qm", "Theirs"]);
+    let theirs = rig.scratch.git(&["rev-parse", "HEAD"]);
+    rig.write("notes.md", "not committed\n");
+    fs::write(rig.scratch.path("talk/gate"), "a\n").unwrap();
+    let (code, said) = ended(run.wait_with_output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    rig.scratch.git(&["merge-base", "--is-ancestor", &theirs, "main"]);
+    assert_eq!(rig.landed(), ["Build F-A"]);
+    assert_eq!(rig.file("notes.md").as_deref(), Some("not committed\n"));
+    fs::remove_file(rig.scratch.repo().join("notes.md")).unwrap();
+    rig.told = said;
+    rig.was_always_sound();
+}
+
+/// A queue that is in the repository is a person's as any other, and what becomes of it is theirs to commit.
+#[test]
+fn a_queue_that_is_committed_is_kept_up_to_date_in_the_checkout() {
+    let features = named(&["F-A", "F-B"]);
+    let (plan, assertions) = (queue(&features), contract(&features));
+    let mut rig = Rig::unplanned(&features, "", &[(QUEUE, &plan), (CONTRACT, &assertions)]);
+    rig.ends(&[], 0);
+    assert_eq!(rig.standing(), "F-A passed, F-B passed");
+    assert_eq!(
+        rig.scratch.git(&["show", &format!("main:{QUEUE}")]),
+        plan.trim(),
+        "no lane changed it"
+    );
+    assert_eq!(rig.scratch.git(&["status", "--porcelain", "-uno"]), format!("M {QUEUE}"));
+    rig.was_always_sound();
+}
