@@ -301,7 +301,7 @@ fn what_a_person_adds_meanwhile_is_taken_up() {
 
 #[test]
 fn the_curator_is_asked_after_every_tenth_landing() {
-    let due = "housekeeping:told requeue:same curation:due";
+    let due = "housekeeping:told curation:due";
     mission().holds([row("curator", format!("{TWO} >housekeeping {due}")).at("curate")]);
 }
 

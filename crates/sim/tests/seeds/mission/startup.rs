@@ -97,7 +97,7 @@ fn each_checkpoint_writes_its_file_and_pauses_for_a_human_grant() {
     let cases = [
         ("post-planner", "queue:missing", "plan_grant", "features"),
         ("pre-merge", ONE, "merge_grant", "merge"),
-        ("post-feature", TWO, "feature_grant", "look"),
+        ("post-feature", TWO, "feature_grant", "requeue"),
         ("pre-done", TWO, "done_grant", "all_done"),
     ];
     for (trigger, before, gate, on) in cases {
