@@ -301,6 +301,12 @@ fn the_cost_cap_ends_it_with_4() {
     rig.ends(&[], 4);
     assert!(rig.landed().len() < 2, "{}", rig.told);
     insta::assert_snapshot!("cost_cap", rig.seen());
+    // Once there is more of it, it goes on where it was.
+    rig.write("windlass.toml", &config.replace("0.03", "1"));
+    rig.scratch.git(&["commit", "-qm", "More", "windlass.toml"]);
+    assert_eq!(rig.run(&["mission"]), Some(0), "{}", rig.told);
+    assert_eq!(rig.landed(), ["Build F-HI", "Build F-BYE"]);
+    assert_eq!(rig.came("mission-worker", "").len(), 2, "nobody was asked twice");
 }
 
 #[test]
