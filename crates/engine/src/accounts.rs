@@ -66,8 +66,13 @@ impl Accounts {
         *own = until.max(*own);
     }
 
-    /// Its provider serves an agent no more until then, and nobody else on its account.
+    /// Its provider serves an agent no more until then, and nobody else on its account. Several lanes are told so within a
+    /// moment: a limit that is known by then, and no shorter, is the same one, and whoever waits for it waits no longer.
     pub fn limit(&self, agent: &str, until_wall_ms: i64, now_wall_ms: i64) {
+        let known = lock(&self.state).limited.get(self.account(agent)).copied();
+        if known.is_some_and(|known| known > now_wall_ms && known >= until_wall_ms) {
+            return;
+        }
         self.enter(agent, until_wall_ms.max(now_wall_ms.saturating_add(LIMIT_MS_MIN)));
     }
 
@@ -157,6 +162,28 @@ mod tests {
         // One that is over already is none that can be gone by.
         accounts.limit("other", now - 1, now);
         assert_eq!(accounts.first(&call(&["other"]), now), Err(now + LIMIT_MS_MIN));
+    }
+
+    #[test]
+    fn what_several_are_told_within_a_moment_is_one_limit() {
+        let accounts = Accounts::of(&crew(), &BTreeMap::new());
+        let (now, soon) = (1_000_000, 1_003_000);
+        accounts.limit("opus", soon, now);
+        accounts.limit("sonnet", soon, now + 90);
+        let over = now + LIMIT_MS_MIN;
+        assert_eq!(
+            accounts.first(&call(&["opus"]), over),
+            Ok("opus"),
+            "the first need not wait anew"
+        );
+        // What is longer counts, and what is told once it is over is another one.
+        accounts.limit("opus", over + 5_000, now + 100);
+        assert_eq!(accounts.first(&call(&["opus"]), over), Err(over + 5_000));
+        accounts.limit("opus", over, over + 5_000);
+        assert_eq!(
+            accounts.first(&call(&["opus"]), over + 5_000),
+            Err(over + 5_000 + LIMIT_MS_MIN)
+        );
     }
 
     #[test]
