@@ -1,6 +1,7 @@
 //! A report of a run: what became of each unit and on what evidence, who decided what, what it cost, what was sent back
 //! and why, and a picture of its lanes.
 
+mod claims;
 mod layout;
 mod page;
 mod timeline;
@@ -12,10 +13,11 @@ use windlass_clerks::finding;
 use windlass_core::run::{EffectId, Run, UnitIx};
 use windlass_core::workflow::Workflow;
 use windlass_engine::date::instant;
-use windlass_engine::entry::{Check, Entry, Note, Picture};
+use windlass_engine::entry::{Answered, Check, Entry, Note, Picture};
 use windlass_journal::{Journal, RunId};
 use windlass_words::Words;
 
+use self::claims::Claim;
 use self::timeline::Bar;
 use crate::error::Error;
 use crate::face::{standing, status_word};
@@ -72,6 +74,8 @@ pub struct Unit {
     pub commits: Vec<String>,
     pub invocations: Vec<Invocation>,
     pub checks: Vec<CheckLine>,
+    /// What was claimed, as it was judged last.
+    pub claims: Vec<Claim>,
     /// What a browser took pictures of, with where they are.
     pub pictures: Vec<PictureLine>,
     pub retries: Vec<Again>,
@@ -250,22 +254,7 @@ impl Telling {
     fn note(&self, note: &Note, at: i64, journal: &Journal, report: &mut Report) {
         match note {
             Note::TakenUp { target, .. } => report.branch.clone_from(target),
-            Note::Answered(it) => {
-                let said = text(journal, it.said());
-                self.unit(it.asked.unit.as_deref(), report).invocations.push(Invocation {
-                    task: it.asked.task.clone(),
-                    stage: it.asked.stage.clone(),
-                    role: it.asked.role.clone(),
-                    agent: it.asked.agent.clone(),
-                    attempt: it.asked.attempt,
-                    came: it.came.clone(),
-                    remarks: it.remarks.clone(),
-                    files: it.files.len(),
-                    summary: windlass_agents::gist(&said),
-                    findings: finding::all(&said).iter().map(finding::text).collect(),
-                    judges: self.judges.get(&it.asked.stage).copied().unwrap_or(false),
-                });
-            }
+            Note::Answered(it) => self.answered(it, journal, report),
             Note::Checked { unit, name, command, came, tree, output, .. } => {
                 self.unit(unit.as_deref(), report).checks.push(CheckLine {
                     name: name.clone(),
@@ -315,6 +304,29 @@ impl Telling {
             Note::Told { text, .. } if !text.is_empty() => report.itself.told.push(text.clone()),
             _ => {}
         }
+    }
+
+    fn answered(&self, it: &Answered, journal: &Journal, report: &mut Report) {
+        let said = text(journal, it.said());
+        let unit = self.unit(it.asked.unit.as_deref(), report);
+        let judges = self.judges.get(&it.asked.stage).copied().unwrap_or(false);
+        let claims = if judges { claims::of(&said, &it.asked.agent) } else { Vec::new() };
+        if !claims.is_empty() {
+            unit.claims = claims;
+        }
+        unit.invocations.push(Invocation {
+            task: it.asked.task.clone(),
+            stage: it.asked.stage.clone(),
+            role: it.asked.role.clone(),
+            agent: it.asked.agent.clone(),
+            attempt: it.asked.attempt,
+            came: it.came.clone(),
+            remarks: it.remarks.clone(),
+            files: it.files.len(),
+            summary: windlass_agents::gist(&said),
+            findings: finding::all(&said).iter().map(finding::text).collect(),
+            judges,
+        });
     }
 
     /// All entries are in: what only the whole of them tells.

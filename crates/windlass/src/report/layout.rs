@@ -28,6 +28,7 @@ pub fn page(report: &Report) -> Page {
     blocks.extend(costs(report));
     let told = told(report);
     blocks.extend(retries(report, &told));
+    blocks.extend(claims(&told));
     blocks.extend(evidence(report, &told));
     blocks.extend(landed(report));
     blocks.extend(told.iter().map(|unit| Block::Folded {
@@ -152,6 +153,27 @@ fn retries(report: &Report, told: &[&Unit]) -> Vec<Block> {
         }
     }
     table("Tried again", &["unit", "stage", "attempt", "why"], rows)
+}
+
+/// What each unit claims, and on what evidence it was found to hold or not.
+fn claims(told: &[&Unit]) -> Vec<Block> {
+    let mut rows = Vec::new();
+    for unit in told {
+        for claim in &unit.claims {
+            let holds = match claim.holds.as_str() {
+                "yes" => Line::good("yes"),
+                other => Line::bad(other),
+            };
+            rows.push(vec![
+                Line::new(&unit.id),
+                Line::new(claim.line()),
+                holds,
+                Line::new(&claim.evidence),
+                Line::new(&claim.by),
+            ]);
+        }
+    }
+    table("Claims", &["unit", "claim", "holds", "evidence", "judged by"], rows)
 }
 
 /// What each unit stands on: the last run of each check, and the last word of everybody who judged.
