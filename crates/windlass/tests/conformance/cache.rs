@@ -1,7 +1,7 @@
 //! What a provider would have found in its cache of prompts, over many invocations of a role. `scripts/cache` prints it for
 //! thirty; the tests see to it for a few that what is ours stays the same, byte for byte.
 
-mod slow {
+pub mod slow {
     use std::fmt::Write as _;
 
     use serde_json::{Value, json};
@@ -24,7 +24,7 @@ mod slow {
     /// What is ours in a request and comes before what this invocation is about.
     fn own(exchange: &Exchange) -> String {
         let text = exchange.request.text();
-        let from = text.find("# Your role: worker").unwrap_or_default();
+        let from = text.find("# Your role: ").unwrap_or_default();
         let to = text[from..].find("# Now\n").map_or(text.len(), |at| from + at);
         // Claude Code puts other things between the two.
         text[from..to].split("\n<system-reminder>").next().unwrap_or_default().trim_end().to_owned()
@@ -33,6 +33,19 @@ mod slow {
     /// How many of these bytes are the same as in the first.
     fn same(first: &str, other: &str) -> usize {
         first.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count()
+    }
+
+    /// Of our own bytes in what a role is asked first each time, those that are the same as in the first of all.
+    pub fn own_share(firsts: &[&Exchange]) -> f64 {
+        let first = own(firsts[0]);
+        assert!(first.len() > 500, "{first}");
+        let (mut bytes, mut identical) = (0, 0);
+        for exchange in &firsts[1..] {
+            let other = own(exchange);
+            bytes += first.len().max(other.len()) as u64;
+            identical += same(&first, &other) as u64;
+        }
+        share(identical, bytes)
     }
 
     struct Shares {
@@ -69,14 +82,6 @@ mod slow {
             })
             .collect();
         assert_eq!(firsts.len(), invocations);
-        let first = own(firsts[0]);
-        assert!(first.len() > 500, "{first}");
-        let (mut bytes, mut identical) = (0, 0);
-        for exchange in &firsts[1..] {
-            let other = own(exchange);
-            bytes += first.len().max(other.len()) as u64;
-            identical += same(&first, &other) as u64;
-        }
         // What the first invocation wrote to the cache is there for all others: theirs are the requests that count, their
         // first ones and all of them.
         let later = |first_only: bool| {
@@ -93,7 +98,7 @@ mod slow {
                 theirs.fold((0, 0), |(all, read), it| (all + it.cacheable, read + it.read));
             share(read, cacheable)
         };
-        Shares { first: later(true), all: later(false), own: share(identical, bytes) }
+        Shares { first: later(true), all: later(false), own: own_share(&firsts) }
     }
 
     /// `windlass log --cache` has what agents were heard to say, role by role, and counts our own bytes.

@@ -23,6 +23,8 @@ mod hostile;
 mod kills;
 mod limits;
 mod local;
+mod meeting;
+mod mission;
 mod nobody;
 mod person;
 mod probes;

@@ -3,12 +3,12 @@
 pub mod slow {
     use std::collections::BTreeMap;
     use std::fs;
-    use std::sync::{Arc, Condvar, Mutex};
-    use std::time::Duration;
+    use std::sync::Arc;
 
     use serde_json::{Value, json};
     use windlass_testkit::{Exchange, Reply, Request, Server};
 
+    use crate::meeting::Meeting;
     use crate::rig::{Rig, Who};
 
     /// What the check says until hello.txt is as it should be: only from here its agent can know.
@@ -21,25 +21,6 @@ pub mod slow {
     /// What whoever judges looks at: the change, all history, every paper, whatever else lies about.
     const LOOK: &str = "cat hello.txt; git log --all --reflog --format=%B; git stash list; git branch -a; \
                         find . -path ./.git -prune -o -type f -print; grep -rs SECRET . && echo found; true";
-
-    /// Where two wait for each other.
-    #[derive(Default)]
-    struct Meeting {
-        here: Mutex<usize>,
-        changed: Condvar,
-    }
-
-    impl Meeting {
-        /// Waits until two are here.
-        fn wait(&self) {
-            let mut here = self.here.lock().unwrap();
-            *here += 1;
-            self.changed.notify_all();
-            let patience = Duration::from_secs(60);
-            let waited = self.changed.wait_timeout_while(here, patience, |here| *here < 2).unwrap();
-            assert!(!waited.1.timed_out(), "they do not work side by side");
-        }
-    }
 
     /// The model of all roles.
     fn brain(request: &Request, meeting: &Meeting) -> Reply {
