@@ -47,11 +47,6 @@ impl Feature {
         self
     }
 
-    pub fn with(mut self, name: &str, value: Value) -> Self {
-        self.more.insert(name.to_owned(), value);
-        self
-    }
-
     /// Its only claim.
     pub fn claim(&self) -> String {
         val(&self.id)
