@@ -50,7 +50,12 @@ pub(crate) enum Decided {
     /// The run was cancelled, so it does not land.
     CalledOff,
     /// It may not land.
-    Refused(Trouble),
+    Refused {
+        /// Why.
+        why: Trouble,
+        /// What it would have landed on.
+        tip: Oid,
+    },
 }
 
 /// What the checks of a proof came to on a tree.

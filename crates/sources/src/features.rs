@@ -22,7 +22,7 @@ use crate::SourceError;
 pub const PATH: &str = ".harness/features.json";
 
 /// No queue has more bytes than this.
-pub const BYTES_MAX: u64 = 32 << 20;
+pub const BYTES_MAX: u64 = 4 << 20;
 
 /// A queue.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -278,7 +278,6 @@ impl Queue {
                 files: feature.files.iter().map(|file| Arc::from(file.as_str())).collect(),
                 rank: feature.priority,
                 facts: [("found".into(), Value::Flag(feature.origin.is_some()))].into(),
-                ..Item::default()
             }
         })
         .collect()

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use windlass_core::run::Run;
+use windlass_core::workflow::RunOutcome;
 use windlass_engine::clerk::{Blobs, Clerk, Remembered, Said, Situation, Told};
 use windlass_engine::entry::{Entry, Note};
 use windlass_engine::message::Trouble;
@@ -150,7 +151,9 @@ impl Mission {
         let moved: Vec<(String, Option<String>)> = moved
             .map(|unit| (format!("{LANES}/{unit}"), session.lanes.get(&unit).cloned()))
             .collect();
-        let has_queue = session.papers.contains_key(features::PATH);
+        // What was called off has nothing to say any more: whoever came after it has the files.
+        let called_off = session.ended == Some(RunOutcome::Cancelled);
+        let has_queue = session.papers.contains_key(features::PATH) && !called_off;
         let due = dirty && has_queue && (now || session.ended.is_some() || self.is_due());
         let queue = due.then(|| session.whole());
         let state = due.then(|| state(&session, &self.run));

@@ -91,6 +91,8 @@ pub struct Session {
     pub dirty: bool,
     /// Titles that validators have reported, so that nobody builds a thing twice.
     pub reported: BTreeSet<String>,
+    /// Ids that what validators have found was given.
+    pub numbered: BTreeSet<String>,
     frames: BTreeMap<FrameId, String>,
     /// Questions that are open: their stage, and the feature that they are about.
     gates: BTreeMap<GateId, (StageIx, Option<String>)>,
@@ -232,6 +234,11 @@ impl Session {
                 match unit {
                     Some(unit) => self.found(unit, what),
                     None => self.wrong.push(what),
+                }
+            }
+            Note::Told { effect, name, text } if name == "land" => {
+                if let Some(unit) = self.flights.get(effect).cloned() {
+                    self.found(&unit, text.clone());
                 }
             }
             Note::Conflicted { unit: Some(unit), files } => {

@@ -32,18 +32,17 @@ impl Mission {
                     found => found.iter().map(|assertion| assertion.id.clone()).collect(),
                 };
                 for name in names {
-                    match judged.iter().find(|item| is(item, &name)).map(holds) {
-                        Some("yes") => {}
-                        Some(_) => {
-                            return Some(format!(
-                                "it says `{verdict}`, and that {name} does not hold: a claim that fails is a `fail`"
-                            ));
-                        }
-                        None => {
-                            return Some(format!(
-                                "it says `{verdict}` and nothing about {name} in `claims`"
-                            ));
-                        }
+                    let said: Vec<&str> =
+                        judged.iter().filter(|item| is(item, &name)).map(holds).collect();
+                    if said.iter().all(|word| word.is_empty()) {
+                        return Some(format!(
+                            "it says `{verdict}`, and in `claims` nothing about whether `{name}` holds"
+                        ));
+                    }
+                    if said.iter().any(|word| *word != "yes") {
+                        return Some(format!(
+                            "it says `{verdict}`, and not that `{name}` holds: a claim that fails is a `fail`"
+                        ));
                     }
                 }
             }
@@ -55,16 +54,32 @@ impl Mission {
         let mut known: BTreeSet<String> = session.reported.clone();
         known.extend(session.queue.features.iter().map(|feature| normal(&feature.title)));
         let is_fix = feature.origin.is_some();
-        let before = session.fixes.iter().filter(|fix| fix.origin.as_deref() == Some(id)).count();
         drop(session);
         // What is found at a fix is its own worker's to mend, and no feature: otherwise a mission might never end.
         if let Some(issues) = said.lists.get_mut("issues").filter(|_| !is_fix) {
             // Whoever is told the same at the same moment in another lane has to know by now.
-            issues.retain(|issue| known.insert(normal(&issue.title)));
-            self.session().reported.extend(issues.iter().map(|issue| normal(&issue.title)));
+            issues.retain(|issue| {
+                let new = known.insert(normal(&issue.title));
+                if !new {
+                    self.says(format!(
+                        "{id}: its validator found what is known already: {}",
+                        issue.title
+                    ));
+                }
+                new
+            });
             let of = id.strip_prefix(FIX).or_else(|| id.strip_prefix("F-")).unwrap_or(id);
-            for (at, issue) in issues.iter_mut().enumerate() {
-                issue.id = format!("{FIX}{of}-{}", before + at + 1).into();
+            let mut session = self.session();
+            session.reported.extend(issues.iter().map(|issue| normal(&issue.title)));
+            for issue in issues.iter_mut() {
+                // An id that nobody has, and that nobody is about to have.
+                let free = (1_u32..).map(|n| format!("{FIX}{of}-{n}"));
+                let free = free
+                    .into_iter()
+                    .find(|own| session.feature(own).is_none() && !session.numbered.contains(own));
+                let own = free.unwrap_or_default();
+                session.numbered.insert(own.clone());
+                issue.id = own.into();
                 // It is about something that has not landed yet.
                 issue.depends = vec![id.as_str().into()];
             }

@@ -111,7 +111,10 @@ fn concluded(shop: &Shop, job: &Job, request: &Request, left: Left, decided: Dec
             land::turned_away(shop, job, came, &tip, checked)
         }
         Decided::CalledOff => Ok(Ok(land::lost(job))),
-        Decided::Refused(trouble) => Err(trouble),
+        // Whoever made it mends it, within their attempts: the others have nothing to do with it.
+        Decided::Refused { why, tip } => {
+            land::turned_away(shop, job, "fail", &tip, land::said(job, why.to_string()).notes)
+        }
     }
 }
 
@@ -193,7 +196,7 @@ fn coupled(shop: &Shop, lead: &Lead<'_>, begins: Oid) -> Result<Option<Train>, T
                     }
                     Some(trouble) => {
                         refused = true;
-                        Decided::Refused(trouble)
+                        Decided::Refused { why: trouble, tip: begins.clone() }
                     }
                 },
                 Coupled::Behind => continue,

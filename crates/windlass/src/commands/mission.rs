@@ -9,8 +9,10 @@ use windlass_clerks::memory::Files;
 use windlass_clerks::mission;
 use windlass_core::run::{Input, Phase, Wish};
 use windlass_core::value::Value;
-use windlass_core::workflow::Workflow;
+use windlass_core::workflow::{RunOutcome, Workflow};
 use windlass_engine::Engine;
+use windlass_engine::entry::Note;
+use windlass_engine::message::Paper;
 use windlass_sources::features::{self, Feature, Queue, Status};
 use windlass_sources::harness::{self, Harness, TRIGGERS};
 use windlass_sources::{SourceError, slug};
@@ -95,7 +97,7 @@ struct Flags {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_iterations: Option<u32>,
 
-    /// So many attempts at each feature at most
+    /// So many further attempts at each feature at most, after the first; without it, three
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..))]
     max_attempts: Option<u32>,
 }
@@ -179,13 +181,9 @@ pub fn run(args: &MissionArgs, out: &mut Output) -> Result<Exit, Error> {
     };
     let held = place.take("windlass mission")?;
     match open(&held)?.as_slice() {
-        [] => begin(&held, spec, args, tone, out),
-        [(id, planned_only)] if *planned_only => {
-            // All that it was to do is done, and what it has made is in its files: whoever goes on may want it otherwise.
-            let id = id.clone();
-            cancel(&held, &id)?;
-            begin(&held, spec, args, tone, out)
-        }
+        [] => begin(&held, None, spec, args, tone, out),
+        // All that it was to do is done, and what it has made is in its files: whoever goes on may want it otherwise.
+        [(id, true)] => begin(&held, Some(id), spec, args, tone, out),
         [(id, _)] => {
             if args.flags.any() || args.spec.is_some() {
                 out.note(
@@ -202,12 +200,15 @@ pub fn run(args: &MissionArgs, out: &mut Output) -> Result<Exit, Error> {
     }
 }
 
-/// Missions that are not over, and whether each has only made a plan, as it was to.
+/// Missions that are not over, and whether each has only made a plan, as it was to. One that was cut off at its very end is
+/// not over either: until its files are written, what it has landed counts as not done, and would be done again.
 fn open(held: &Held) -> Result<Vec<(String, bool)>, Error> {
     let mut open = Vec::new();
-    for Known { id, run, .. } in known::all(&held.journal)?.readable {
-        let meta = Meta::of(&held.journal, &id)?;
-        if meta.workflow == NAME && run.phase() != Phase::Ended {
+    for known in known::all(&held.journal)?.readable {
+        let meta = Meta::of(&held.journal, &known.id)?;
+        let cut_off = known.is_untidy() && known.run.outcome() != Some(RunOutcome::Cancelled);
+        let Known { id, run, .. } = known;
+        if meta.workflow == NAME && (run.phase() != Phase::Ended || cut_off) {
             let plan_only = run.input_named("plan_only") == Some(&Value::Flag(true));
             let rests = run.standing().exit_code() == Some(Exit::Done.code());
             open.push((id.as_str().to_owned(), plan_only && rests && run.tally().total == 0));
@@ -216,44 +217,47 @@ fn open(held: &Held) -> Result<Vec<(String, bool)>, Error> {
     Ok(open)
 }
 
-/// Ends a run that has nothing left to do.
+/// Ends a run that has nothing left to do. Its files are another's from now on.
 fn cancel(held: &Held, id: &str) -> Result<(), Error> {
     let known = known::open(&held.journal, Some(id))?;
     let mut engine = Engine::resume(&held.journal, known.id)?;
     let begun = engine.begun();
     engine.decide(Input::Control { who: who().into(), wish: Wish::Cancel })?;
     engine.leave(&begun);
+    engine.note(Paper::of(Note::Tidied));
     engine.commit(&mut Silent)?;
     Ok(())
 }
 
-/// Begins a mission, if there is something to begin with.
+/// Begins a mission, if there is something to begin with; `after` is one that has made the plan, and nothing else.
 fn begin(
     held: &Held,
+    after: Option<&str>,
     spec: String,
     args: &MissionArgs,
     tone: Tone,
     out: &mut Output,
 ) -> Result<Exit, Error> {
     let files = Files::of(held.repository.top());
-    let has_queue = files.short(features::PATH, features::BYTES_MAX).map_err(unusable)?;
-    let has_spec = files.text(&spec).map_err(unusable)?;
-    if has_queue.is_none() && has_spec.is_none_or(|text| text.trim().is_empty()) {
-        return Err(Error::usage(format!("there is neither {spec} nor {}", features::PATH)).hint(
-            "write a spec and name it: windlass mission docs/my-spec.md; nothing was started",
-        ));
-    }
-    if let Some(text) = &has_queue {
-        let flaws = Queue::read(text).map_err(unusable)?.flaws();
-        if let Some(flaw) = flaws.first() {
-            return Err(Error::usage(format!("{}: {flaw}", features::PATH))
-                .hint(format!("mend {}; nothing was started", features::PATH)));
-        }
+    let queue = ready(&files, &spec, args.spec.is_some())?;
+    if queue.is_some_and(|queue| queue.items().is_empty()) {
+        out.line(&format!(
+            "every feature of {} has passed or was left out: there is nothing to do",
+            features::PATH
+        ))?;
+        out.note(&format!(
+            "`windlass mission add` adds a feature; to have a spec planned anew, move {} away",
+            features::PATH
+        ))?;
+        return Ok(Exit::Done);
     }
     let harness = match files.text(harness::PATH).map_err(unusable)? {
         Some(text) => Harness::read(&text).map_err(unusable)?,
         None => Harness::default(),
     };
+    if let Some(id) = after {
+        cancel(held, id)?;
+    }
     let branch = args.branch.clone().or_else(|| harness.base_branch.clone());
     let order = Order {
         flow: flow()?,
@@ -267,6 +271,30 @@ fn begin(
         foretold(held, &files, out)?;
     }
     Ok(exit)
+}
+
+/// The queue, if there is one: before anything is started, what there is to work on has to be of use. `named` is a spec that
+/// somebody asked for.
+fn ready(files: &Files, spec: &str, named: bool) -> Result<Option<Queue>, Error> {
+    let has_queue = files.short(features::PATH, features::BYTES_MAX).map_err(unusable)?;
+    let has_spec = files.text(spec).map_err(unusable)?;
+    if named && has_spec.is_none() {
+        return Err(Error::usage(format!("there is no {spec}")).hint(
+            "give the path of a spec, or one of the verbs `add`, `first` and `retry`; nothing was started",
+        ));
+    }
+    if has_queue.is_none() && has_spec.is_none_or(|text| text.trim().is_empty()) {
+        return Err(Error::usage(format!("there is neither {spec} nor {}", features::PATH)).hint(
+            "write a spec and name it: windlass mission docs/my-spec.md; nothing was started",
+        ));
+    }
+    let Some(text) = has_queue else { return Ok(None) };
+    let queue = Queue::read(&text).map_err(unusable)?;
+    match queue.flaws().first() {
+        None => Ok(Some(queue)),
+        Some(flaw) => Err(Error::usage(format!("{}: {flaw}", features::PATH))
+            .hint(format!("mend {}; nothing was started", features::PATH))),
+    }
 }
 
 /// What the plan that was just made will probably take.
