@@ -222,7 +222,8 @@ impl Hands for Workers<'_> {
         let job = self.job(id, effect, run, books);
         let (shop, brake) = (self.shop.clone(), Brake::default());
         let own = brake.clone();
-        let name = format!("{} {}", job.effect.kind.name(), job.effect.name);
+        let whose = job.effect.unit.as_ref().map_or(String::new(), |unit| format!(" · {unit}"));
+        let name = format!("{} {}{whose}", job.effect.kind.name(), job.effect.name);
         let work = move || {
             let message = match perform(&shop, job, &own) {
                 Ok(Ok(done)) => Message::Done(Box::new(done)),

@@ -1,7 +1,7 @@
 //! The story is told once. Before and after each append to the journal and each call of git it stands still, and
 //! everything is copied. Then each copy is taken up as if the machine had been switched off there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixListener;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::autofix::Moment;
 use crate::place::{Place, Seen, Tale, ended};
-use crate::results::Results;
+use crate::results::{Results, digest};
 use crate::{Dice, part};
 
 /// A place where the story stood still.
@@ -25,14 +25,28 @@ pub struct Point {
     program: String,
     /// The effect's kind and stage; the loop's own thread is `main`.
     pub thread: String,
-    step: String,
-    side: String,
+    /// The unit that the effect is for, if for any.
+    pub unit: String,
+    pub step: String,
+    pub side: String,
+    /// The how-manieth of its kind it is, from 1.
+    nth: usize,
 }
 
 impl Point {
     pub fn name(&self) -> String {
-        let Point { number, program, thread, step, side } = self;
+        let Point { number, program, thread, step, side, .. } = self;
         format!("{number} {program}: {thread}: {step} {side}")
+    }
+
+    /// What it is called in a story. Where several are at work beside each other, who comes before whom is another matter
+    /// each time: so it is counted among its own kind alone.
+    pub fn name_in(&self, tale: Tale) -> String {
+        let Point { thread, unit, step, side, nth, .. } = self;
+        match tale.is_parallel() {
+            true => format!("{thread} {unit}: {step} {side} {nth}"),
+            false => self.name(),
+        }
     }
 }
 
@@ -43,6 +57,8 @@ pub struct Told {
     pub seen: Seen,
     /// How it stood before each commit and after each program, if that is what it is about.
     pub moments: Vec<Moment>,
+    /// How many there were of each kind of point.
+    kinds: BTreeMap<[String; 4], usize>,
 }
 
 impl Told {
@@ -50,7 +66,8 @@ impl Told {
     pub fn new(tale: Tale, copied: impl Fn(&Point) -> bool) -> Told {
         let dir = tempfile::tempdir().unwrap();
         let place = Place::new(tale, &dir.path().join("place"));
-        let mut told = Told { dir, points: Vec::new(), seen: Seen::default(), moments: Vec::new() };
+        let (points, moments, kinds) = (Vec::new(), Vec::new(), BTreeMap::new());
+        let mut told = Told { dir, points, seen: Seen::default(), moments, kinds };
         // Whoever approved a change is asked again when it had to be rebuilt on a new base.
         let mut code = told.program(&place, "run", &mut place.start(), &copied);
         for round in 1.. {
@@ -91,7 +108,13 @@ impl Told {
         let ended = stopping(command, &socket, |thread, step, side| {
             let number = self.points.len();
             let program = program.to_owned();
-            let point = Point { number, program, thread, step, side };
+            let (thread, unit) = thread.split_once(" · ").unwrap_or((&thread, ""));
+            let (thread, unit) = (thread.to_owned(), unit.to_owned());
+            let kind = [&thread, &unit, &step, &side].map(String::clone);
+            let nth = self.kinds.entry(kind).or_default();
+            *nth += 1;
+            let nth = *nth;
+            let point = Point { number, program, thread, unit, step, side, nth };
             if copied(&point) {
                 place.frozen(|| copy(&self.place(), &self.copy(number)));
             }
@@ -152,7 +175,7 @@ pub fn stopping(
 }
 
 /// How many effects are wanted and have not reported.
-fn under_way(entries: &[Value]) -> u32 {
+pub fn under_way(entries: &[Value]) -> u32 {
     let of = |kind: &str| entries.iter().filter(|entry| entry["event"] == kind).count();
     u32::try_from(of("wanted").saturating_sub(of("reported"))).unwrap()
 }
@@ -325,17 +348,28 @@ mod slow {
     #[ignore = "takes long: scripts/storm"]
     fn every_copy_comes_to_the_same() {
         const AT_ONCE: usize = 200;
+        // Where names of points are not the same each time, a part of them is done at a time, and in the end whatever a
+        // story has that was in none before.
+        const SLICES: u64 = 16;
         let (part, parts) = part();
         let tale = Tale::asked_for();
         let mut results = Results::open(&format!("{}copies-{part}-of-{parts}", tale.prefix()));
         let mut wrong = Vec::new();
         let mut tried = BTreeSet::new();
+        let mut slices = if tale.is_parallel() { 0..SLICES } else { 0..0 };
         let points = loop {
             let copies = std::cell::Cell::new(0);
-            let told = Told::new(tale, |Point { number, .. }| {
-                let number = *number;
-                let due = number % parts == part && !tried.contains(&number);
-                let due = due && !results.has_number(number) && copies.get() < AT_ONCE;
+            let slice = slices.next();
+            let told = Told::new(tale, |point| {
+                let name = point.name_in(tale);
+                let spread = digest(name.as_bytes());
+                let (own, done) = if tale.is_parallel() {
+                    let here = slice.is_none_or(|slice| spread / parts as u64 % SLICES == slice);
+                    (spread % parts as u64 == part as u64 && here, results.has(&name))
+                } else {
+                    (point.number % parts == part, results.has_number(point.number))
+                };
+                let due = own && !done && !tried.contains(&name) && copies.get() < AT_ONCE;
                 copies.set(copies.get() + usize::from(due));
                 due
             });
@@ -344,15 +378,16 @@ mod slow {
                 let (found, entries) = told.take_up(point);
                 let covers = match tale {
                     Tale::Tasks => covers(point, &whole, entries).into_iter().collect(),
-                    Tale::Spec | Tale::Task(_) => Vec::new(),
+                    Tale::Spec | Tale::Task(_) | Tale::Mission(_) => Vec::new(),
                 };
-                results.add(&point.name(), found.as_deref(), &covers);
-                tried.insert(point.number);
+                let name = point.name_in(tale);
+                results.add(&name, found.as_deref(), &covers);
                 if let Some(found) = found {
-                    wrong.push(format!("{}: {found}", point.name()));
+                    wrong.push(format!("{name}: {found}"));
                 }
+                tried.insert(name);
             }
-            if copies.get() < AT_ONCE {
+            if copies.get() < AT_ONCE && slice.is_none() {
                 break told.points.len();
             }
         };

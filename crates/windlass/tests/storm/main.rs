@@ -12,10 +12,12 @@ mod bubblewrap;
 mod copies;
 mod disk;
 mod kills;
+mod mission;
 mod place;
 mod results;
 mod task;
 mod traced;
+mod usher;
 
 /// Numbers that look random and are the same each time: what was tried can be tried again.
 pub struct Dice(u64);

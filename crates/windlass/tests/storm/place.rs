@@ -15,7 +15,9 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 use crate::autofix::{self, Moment};
+use crate::mission::{self, Over, Width};
 use crate::task::{self, Patch};
+use crate::usher::Usher;
 
 /// What is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,16 +29,20 @@ pub enum Tale {
     Spec,
     /// One task, by `windlass task`, whose verification fails until a patch is proposed; and what becomes of that.
     Task(Patch),
+    /// Features on several lanes, by `windlass mission`.
+    Mission(Width),
 }
 
 impl Tale {
     /// All of them, by name.
-    const ALL: [(&str, Tale); 5] = [
+    const ALL: [(&str, Tale); 7] = [
         ("tasks", Tale::Tasks),
         ("spec", Tale::Spec),
         ("task", Tale::Task(Patch::Mends)),
         ("task-stopped", Tale::Task(Patch::FailsAgain)),
         ("task-rejected", Tale::Task(Patch::Rejected)),
+        ("mission", Tale::Mission(Width::Four)),
+        ("mission-wide", Tale::Mission(Width::Eight)),
     ];
 
     /// The one that `WINDLASS_STORM_TALE` asks for.
@@ -57,8 +63,13 @@ impl Tale {
     pub fn prefix(self) -> String {
         match self {
             Tale::Tasks => String::new(),
-            Tale::Spec | Tale::Task(_) => format!("{}-", self.name()),
+            Tale::Spec | Tale::Task(_) | Tale::Mission(_) => format!("{}-", self.name()),
         }
+    }
+
+    /// Whether it is another story each time in what comes before what.
+    pub fn is_parallel(self) -> bool {
+        matches!(self, Tale::Mission(_))
     }
 
     /// So many agents at most are at work at a time.
@@ -66,6 +77,7 @@ impl Tale {
         match self {
             Tale::Tasks | Tale::Spec => 1,
             Tale::Task(_) => 3,
+            Tale::Mission(width) => u32::try_from(width.lanes()).unwrap(),
         }
     }
 
@@ -74,12 +86,14 @@ impl Tale {
             Tale::Tasks => AGENT.to_owned(),
             Tale::Spec => PILOT.to_owned(),
             Tale::Task(patch) => patch.agent(),
+            Tale::Mission(_) => mission::AGENT.to_owned(),
         };
         format!("{OPENING}{work}")
     }
 
     fn config(self) -> String {
         match self {
+            Tale::Mission(_) => CONFIG.replace("[budget]", "smoke = 'meet'\n[budget]"),
             Tale::Tasks => CONFIG.to_owned(),
             Tale::Spec => format!("{}{POLICIES}", CONFIG.replace("test = 'sh", "validate = 'sh")),
             Tale::Task(_) => format!("{CONFIG}{}", task::POLICIES),
@@ -89,7 +103,7 @@ impl Tale {
     /// Where it lands.
     fn branch(self) -> &'static str {
         match self {
-            Tale::Tasks | Tale::Spec => "main",
+            Tale::Tasks | Tale::Spec | Tale::Mission(_) => "main",
             Tale::Task(_) => task::BRANCH,
         }
     }
@@ -98,6 +112,7 @@ impl Tale {
     fn answers(self) -> &'static [&'static str] {
         match self {
             Tale::Tasks | Tale::Spec => &["yes", "confirmed", "fix"],
+            Tale::Mission(_) => &[],
             Tale::Task(patch) => patch.answers(),
         }
     }
@@ -208,6 +223,8 @@ pub struct Place {
     disk: PathBuf,
     /// Before it is gone on with, its files are written anew from the journal.
     projects: bool,
+    /// Who has those meet that work beside each other.
+    usher: Option<Usher>,
 }
 
 impl Place {
@@ -218,7 +235,8 @@ impl Place {
 
     /// Sets the scene in an empty directory, with the repository and the state below another one.
     pub fn on_disk(tale: Tale, dir: &Path, disk: &Path) -> Place {
-        let place = Place { tale, dir: dir.to_owned(), disk: disk.to_owned(), projects: false };
+        let (own, disk) = (dir.to_owned(), disk.to_owned());
+        let mut place = Place { tale, dir: own, disk, projects: false, usher: None };
         let repo = place.repo();
         fs::create_dir_all(dir).unwrap();
         fs::create_dir_all(&repo).unwrap();
@@ -233,16 +251,18 @@ impl Place {
             .map(|(id, careful)| format!("[[task]]\nid = '{id}'\ncareful = {careful}\n"))
             .collect();
         fs::write(repo.join("tasks.toml"), tasks).unwrap();
-        fs::write(repo.join("test.sh"), TEST).unwrap();
+        let test = if matches!(tale, Tale::Mission(_)) { mission::TEST } else { TEST };
+        fs::write(repo.join("test.sh"), test).unwrap();
         if tale == Tale::Spec {
             fs::write(repo.join("spec.md"), SPEC).unwrap();
         }
         fs::write(repo.join("notes.md"), "one\n").unwrap();
         fs::write(repo.join("staged.md"), "one\n").unwrap();
         fs::create_dir_all(place.talk()).unwrap();
-        let agent = place.talk().join("stand-in");
-        fs::write(&agent, tale.agent()).unwrap();
-        fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
+        place.hire("stand-in", &tale.agent());
+        if tale.is_parallel() {
+            place.hire("meet", &format!("{OPENING}{}", mission::MEET));
+        }
         fs::write(repo.join("windlass.toml"), tale.config()).unwrap();
         place.git(&["add", "-A"]);
         place.git(&["commit", "-qm", "Start"]);
@@ -254,18 +274,36 @@ impl Place {
         fs::write(repo.join("staged.md"), "two, staged\n").unwrap();
         place.git(&["add", "staged.md"]);
         fs::write(repo.join("mine.md"), "not in git\n").unwrap();
+        if let Tale::Mission(width) = tale {
+            width.plan(&repo);
+        }
         fs::write(place.talk().join("tally"), "").unwrap();
         fs::write(place.talk().join("tale"), tale.name()).unwrap();
         place.person_sits_here();
         place
     }
 
+    /// A program that everybody finds.
+    fn hire(&self, name: &str, text: &str) {
+        let path = self.talk().join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// Once it was cut off, nobody waits for anybody who may not be coming.
+    pub fn disperse(&self) {
+        if let Some(usher) = &self.usher {
+            usher.disperse();
+        }
+    }
+
     /// A copy of the whole directory that was put in its place.
     pub fn put_back(dir: &Path) -> Place {
         let tale = Tale::named(&fs::read_to_string(dir.join("talk/tale")).unwrap());
         let (dir, disk) = (dir.to_owned(), dir.to_owned());
-        let place = Place { tale, dir, disk, projects: true };
+        let mut place = Place { tale, dir, disk, projects: true, usher: None };
         place.person_sits_here();
+        place.disperse();
         place
     }
 
@@ -279,7 +317,13 @@ impl Place {
     }
 
     /// The person commits when they are asked to, once.
-    fn person_sits_here(&self) {
+    fn person_sits_here(&mut self) {
+        if let Tale::Mission(width) = self.tale {
+            let (usher, port) = Usher::sits(width.lanes() - 1);
+            fs::write(self.talk().join("port"), format!("{port}\n")).unwrap();
+            self.usher = Some(usher);
+            return;
+        }
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         fs::write(self.talk().join("port"), format!("{port}\n")).unwrap();
@@ -319,6 +363,15 @@ impl Place {
             Tale::Tasks => self.windlass(&["run", "flow.toml", "--catalogue", "catalogue.toml"]),
             Tale::Spec => self.windlass(&["autopilot", "spec.md"]),
             Tale::Task(patch) => self.windlass(&patch.start()),
+            Tale::Mission(width) => {
+                let mut mission = self.windlass(&width.start());
+                let (printed, prints) = std::io::pipe().unwrap();
+                if let Some(usher) = &self.usher {
+                    usher.hears(printed);
+                }
+                mission.stdout(prints);
+                mission
+            }
         }
     }
 
@@ -385,6 +438,8 @@ impl Place {
             let goes_on = match runs.as_slice() {
                 [] => self.start(),
                 [run] if run["standing"] == "done" && run["tidy"] == true => return Ok(()),
+                [_] if matches!(self.tale, Tale::Mission(_)) => self.start(),
+                [_, _, ..] => return Err(format!("another run was begun: {runs:?}")),
                 _ => self.windlass(&["resume"]),
             };
             let Some(output) = tell(goes_on) else { continue };
@@ -417,7 +472,25 @@ impl Place {
         let left = self.processes();
         self.seen()
             .differs(whole, cut_off)
+            .or_else(|| self.over()?.wrong(cut_off))
             .or_else(|| (!left.is_empty()).then(|| format!("still there: {left:?}")))
+    }
+
+    /// What is known of a mission that is over.
+    pub fn over(&self) -> Option<Over> {
+        let Tale::Mission(width) = self.tale else { return None };
+        let json = |args: &[&str]| {
+            let output = self.windlass(args).output().unwrap();
+            serde_json::from_slice(&output.stdout).unwrap_or_default()
+        };
+        Some(Over {
+            width,
+            repo: self.repo(),
+            state: self.disk.join("state"),
+            tally: fs::read_to_string(self.talk().join("tally")).unwrap(),
+            lanes: json(&["lanes", "list", "--json"]),
+            learned: json(&["memory", "show", "worker", "--json"]),
+        })
     }
 
     fn runs(&self) -> Result<Vec<Value>, String> {
@@ -457,9 +530,18 @@ impl Place {
             *tally.entry(line.to_owned()).or_insert(0) += 1;
         }
         let branch = self.tale.branch();
+        let mut landings = self.git(&["log", "--first-parent", "--format=%s", branch]);
+        if let Tale::Mission(_) = self.tale {
+            // What is side by side may come in any order, and who is asked for it more than once may be another.
+            let mut sorted: Vec<&str> = landings.lines().collect();
+            sorted.sort_unstable();
+            landings = sorted.join("\n");
+            decisions = mission::standing(&self.repo());
+            tally.clear();
+        }
         Seen {
             tree: self.git(&["grep", "", branch, "--", "*.txt", "tasks.toml", "docs", ".harness"]),
-            landings: self.git(&["log", "--first-parent", "--format=%s", branch]),
+            landings,
             decisions,
             tally,
             checkout: self.checkout(),
@@ -480,6 +562,9 @@ impl Place {
         match self.tale {
             Tale::Tasks => {}
             Tale::Spec => all.extend(self.session()),
+            Tale::Mission(_) => {
+                all.insert("(stray)".into(), mission::stray(&repo));
+            }
             Tale::Task(_) => {
                 all.extend(task::left(&repo));
                 all.insert("(main)".into(), self.git(&["rev-parse", "main"]));

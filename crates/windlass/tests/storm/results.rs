@@ -85,8 +85,8 @@ pub fn keep(name: &str, text: &str) {
     fs::write(dir().join(name), text).unwrap();
 }
 
-/// FNV-1a: it only has to tell one build from the next.
-fn digest(bytes: &[u8]) -> u64 {
+/// FNV-1a: it only has to tell one build from the next, and spread points over parts.
+pub fn digest(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
     })

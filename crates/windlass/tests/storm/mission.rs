@@ -1,0 +1,407 @@
+//! The story of a mission: features on several lanes at once. One needs a second attempt, two write the same file and are
+//! made one by a resolver, two break the check only together, one has an issue that becomes a feature; what is ready
+//! meanwhile lands in trains. Which of two comes first is nobody's to say, so what is looked at is what must hold however
+//! it went.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::copies::{Point, Told};
+use crate::place::{Place, Tale};
+use crate::results::digest;
+
+/// Where the queue is, and what the roles noted.
+const QUEUE: &str = ".harness/features.json";
+const RAW: &str = ".harness/memory/raw.md";
+const LONG: &str = ".harness/memory/MEMORY.md";
+
+/// What a validator finds that no feature claims, and the feature that becomes of it.
+const ISSUE: &str = "No full stop";
+const FIX: &str = "F-FIX-Z-1";
+
+/// How many lanes it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// Four, and most features depend on others.
+    Four,
+    /// Eight, and hardly any does: all of them are under way nearly all the time.
+    Eight,
+}
+
+impl Width {
+    pub fn lanes(self) -> usize {
+        match self {
+            Width::Four => 4,
+            Width::Eight => 8,
+        }
+    }
+
+    /// The features, each with what it depends on.
+    fn features(self) -> &'static [(&'static str, &'static [&'static str])] {
+        match self {
+            Width::Four => &[
+                ("F-W", &[]),
+                ("F-X", &[]),
+                ("F-Y", &[]),
+                ("F-Z", &[]),
+                ("F-ONE", &["F-W"]),
+                ("F-TWO", &["F-W"]),
+                ("F-BAD", &["F-X"]),
+                ("F-LATE", &["F-ONE", "F-TWO"]),
+            ],
+            Width::Eight => &[
+                ("F-W", &[]),
+                ("F-X", &[]),
+                ("F-Y", &[]),
+                ("F-Z", &[]),
+                ("F-ONE", &[]),
+                ("F-TWO", &[]),
+                ("F-BAD", &[]),
+                ("F-B", &[]),
+                ("F-C", &["F-W"]),
+                ("F-D", &["F-Z"]),
+                ("F-E", &[]),
+                ("F-LATE", &["F-ONE", "F-TWO"]),
+            ],
+        }
+    }
+
+    /// How it is begun, and gone on with.
+    pub fn start(self) -> [&'static str; 6] {
+        let lanes = match self {
+            Width::Four => "4",
+            Width::Eight => "8",
+        };
+        ["mission", "--json", "--step", "smoke", "--lanes", lanes]
+    }
+
+    /// Writes what a person has planned.
+    pub fn plan(self, repo: &Path) {
+        let features = self.features().iter().map(|(id, depends)| {
+            json!({ "id": id, "title": format!("Build {id}"), "claims": [claim(id)], "depends": depends })
+        });
+        let features: Vec<Value> = features.collect();
+        fs::create_dir_all(repo.join(".harness")).unwrap();
+        fs::write(repo.join(QUEUE), json!({ "features": features }).to_string()).unwrap();
+        // One of them is tried out by Windlass itself.
+        let contract = "- VAL-W-001: `w.txt` is there\n  command: `test -e w.txt`\n";
+        fs::write(repo.join(".harness/validation-contract.md"), contract).unwrap();
+    }
+
+    /// What is to land: each feature, and what became of the issue.
+    fn titles(self) -> BTreeMap<String, String> {
+        let planned =
+            self.features().iter().map(|(id, _)| ((*id).to_owned(), format!("Build {id}")));
+        planned.chain([(FIX.to_owned(), ISSUE.to_owned())]).collect()
+    }
+}
+
+/// What a feature claims; what becomes of an issue claims that it is gone.
+fn claim(id: &str) -> String {
+    match id {
+        "F-W" => "VAL-W-001".to_owned(),
+        _ => format!("The file of {id} is there"),
+    }
+}
+
+/// Who works on it. What a second attempt is for depends on who came first; what comes of it does not.
+pub const AGENT: &str = r#"
+me="$WINDLASS_ROLE/${WINDLASS_UNIT:-none}/$WINDLASS_ATTEMPT"
+echo "$me" >> "$here/tally"
+id="${WINDLASS_UNIT#F-}"
+file="${id,,}.txt"
+more=
+also=
+case "$WINDLASS_ROLE" in
+  mission-worker)
+    verdict=built
+    also=',"TRICK: Mind the gap."'
+    case "$WINDLASS_UNIT:$WINDLASS_ATTEMPT" in
+      F-BAD:1) echo bad > "$file" ;;
+      F-ONE:1) person "F-ONE F-TWO" ;;
+      F-TWO:1) person "F-TWO F-ONE" ;;
+      F-[XY]:1) ;;
+      F-[XY]:*) echo mended > mended.txt ;;
+    esac
+    case "$WINDLASS_UNIT:$WINDLASS_ATTEMPT" in
+      F-ONE:*|F-TWO:*) { [ ! -e shared.txt ] || cat shared.txt; echo "$id"; } | sort -u > "$here/shared-$id"; cat "$here/shared-$id" > shared.txt ;;
+      F-BAD:1) ;;
+      *) echo "$id" > "$file" ;;
+    esac
+    ;;
+  conflict-resolver)
+    verdict=resolved
+    grep -v '^[<=>|]' shared.txt | sort -u > "$here/shared-$id"
+    cat "$here/shared-$id" > shared.txt
+    ;;
+  validator)
+    verdict=pass
+    claim="The file of $WINDLASS_UNIT is there"
+    case "$WINDLASS_UNIT" in
+      F-W) claim=VAL-W-001 ;;
+      F-FIX-*) claim="This does not occur any more: No full stop" ;;
+      F-Z) verdict=issues; more=',"issues":[{"id":"i","title":"No full stop","detail":"seen in F-Z"}]' ;;
+    esac
+    more="$more"',"claims":[{"id":"'"$claim"'","title":"it","holds":"yes","evidence":"looked"}]'
+    ;;
+  curator)
+    verdict=curated
+    more=',"summary":"- it is built","long":"Looked through.","promote":[{"role":"worker","text":"Mind the gap.","features":["F-W","F-X"]}]'
+    ;;
+  *) verdict=nothing ;;
+esac
+echo '{"verdict":"'"$verdict"'","cost_usd":0.01,"tokens":10,"memory":["note '"$me"'"'"$also"']'"$more"'}'
+"#;
+
+/// Red while something is bad, bears the marks of a conflict, or two are together that nobody has made go together.
+pub const TEST: &str = "! grep -qsE 'bad|^[<>=]{7}' *.txt || { echo 'something is bad'; exit 1; }\n\
+    if [ -e x.txt ] && [ -e y.txt ] && [ ! -e mended.txt ]; then echo 'x and y do not go together'; exit 1; fi\n";
+
+/// A part of every proof of a landing, and of nothing else: the first of them waits until others are ready as well.
+pub const MEET: &str = "person queue\n";
+
+/// What is known of a mission that is over.
+pub struct Over {
+    pub width: Width,
+    pub repo: PathBuf,
+    /// Where Windlass remembers things.
+    pub state: PathBuf,
+    /// Who was asked, a line for each time.
+    pub tally: String,
+    /// What `lanes list` says.
+    pub lanes: Value,
+    /// What workers have learned for good.
+    pub learned: Value,
+}
+
+impl Over {
+    /// What must not be, when so many agents were at work at most when it was cut off.
+    pub fn wrong(&self, cut_off: u32) -> Option<String> {
+        let all = [
+            self.asked_again(cut_off),
+            self.unproved(),
+            self.landings(),
+            self.noted(),
+            self.left_over(),
+        ];
+        all.into_iter().flatten().next()
+    }
+
+    fn git(&self, args: &[&str]) -> Result<String, String> {
+        let output = Command::new("git").args(args).current_dir(&self.repo).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        let why = || format!("git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        output.status.success().then_some(said).ok_or_else(why)
+    }
+
+    /// One looks through it all after every tenth landing, and one at the end.
+    fn curators(&self) -> usize {
+        self.width.titles().len() / 10 + 1
+    }
+
+    /// Nobody is asked twice but who was at work.
+    fn asked_again(&self, cut_off: u32) -> Option<String> {
+        let asked = self.tally.lines().collect::<BTreeSet<&str>>().len() + self.curators() - 1;
+        let again = self.tally.lines().count().saturating_sub(asked);
+        (again > cut_off as usize)
+            .then(|| format!("{again} were asked again, not {cut_off}:\n{}", self.tally))
+    }
+
+    /// Wherever the branch has been since the mission began, its check passes.
+    fn unproved(&self) -> Option<String> {
+        let been = self.git(&["reflog", "show", "--format=%H %gs", "main"]).unwrap();
+        let been = been.lines().filter(|line| line.contains("windlass:"));
+        let scratch = tempfile::tempdir().unwrap();
+        for (at, line) in been.enumerate() {
+            let commit = line.split(' ').next().unwrap_or_default();
+            let dir = scratch.path().join(at.to_string());
+            fs::create_dir(&dir).unwrap();
+            let unpack = format!("git archive {commit} | tar -x -C '{}'", dir.display());
+            let unpacked =
+                Command::new("sh").args(["-c", &unpack]).current_dir(&self.repo).status().unwrap();
+            assert!(unpacked.success());
+            let test = Command::new("sh").arg("test.sh").current_dir(&dir).output().unwrap();
+            if !test.status.success() {
+                return Some(format!("the branch was at {line}, where its check fails"));
+            }
+        }
+        None
+    }
+
+    /// Each feature has landed once, says so in the queue's file, and why it was let in.
+    fn landings(&self) -> Option<String> {
+        let queue: Value =
+            serde_json::from_str(&fs::read_to_string(self.repo.join(QUEUE)).unwrap())
+                .unwrap_or_default();
+        let features = queue["features"].as_array().cloned().unwrap_or_default();
+        let merged = self.git(&["log", "--first-parent", "--merges", "--format=%H %s", "main"]);
+        let merged = merged.unwrap();
+        let merged: Vec<(&str, &str)> =
+            merged.lines().filter_map(|line| line.split_once(' ')).collect();
+        let titles = self.width.titles();
+        if features.len() != titles.len() || merged.len() != titles.len() {
+            return Some(format!("landed: {merged:?}, of {features:?}"));
+        }
+        for (id, title) in &titles {
+            let feature = features.iter().find(|it| it["id"] == *id).cloned().unwrap_or_default();
+            let commits: Vec<&str> = merged
+                .iter()
+                .filter(|(_, said)| said == title)
+                .map(|(commit, _)| *commit)
+                .collect();
+            if feature["status"] != "passed"
+                || commits.len() != 1
+                || feature["commit"] != commits[0]
+            {
+                return Some(format!("{id} landed as {commits:?}, and its entry says {feature}"));
+            }
+            if let Err(why) = self.git(&["notes", "--ref", "windlass", "show", commits[0]]) {
+                return Some(format!("nothing says why {id} was let in: {why}"));
+            }
+        }
+        None
+    }
+
+    /// What everybody noted whose work counted is there once, and what was learned for good as well.
+    fn noted(&self) -> Option<String> {
+        let raw = fs::read_to_string(self.repo.join(RAW)).unwrap_or_default();
+        let noted: Vec<&str> =
+            raw.lines().filter_map(|line| Some(line.split_once(": note ")?.1)).collect();
+        let once: BTreeSet<&str> = noted.iter().copied().collect();
+        let asked: BTreeSet<&str> = self.tally.lines().collect();
+        if once != asked || noted.len() != asked.len() + self.curators() - 1 {
+            return Some(format!("noted:\n{raw}\nasked: {asked:?}"));
+        }
+        let long = fs::read_to_string(self.repo.join(LONG)).unwrap_or_default();
+        // Whoever looks through it says the same, and the same is kept once.
+        if long.matches("Looked through.").count() != 1 {
+            return Some(format!("kept, not once:\n{long}"));
+        }
+        let learned = self.learned["lines"].as_array().cloned().unwrap_or_default();
+        (learned.len() != 1).then(|| format!("learned for good, not once: {}", self.learned))
+    }
+
+    /// No lane is anybody's, no more of them were made than can be in use at once, and nothing lies about.
+    fn left_over(&self) -> Option<String> {
+        let lanes = self.lanes["lanes"].as_array().cloned().unwrap_or_default();
+        // Besides those of features: the run's own, and one beside each for who may not commit.
+        let most = 2 * (self.width.lanes() + 1);
+        if lanes.len() > most || lanes.iter().any(|lane| !lane["run"].is_null()) {
+            return Some(format!("lanes: {}", self.lanes));
+        }
+        let mut left = Vec::new();
+        let mut dirs = vec![self.state.clone()];
+        while let Some(dir) = dirs.pop() {
+            for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                let of_run = dir.ends_with("quarters") || dir.ends_with("effects");
+                if of_run || name.starts_with("gone-") || name.contains(".windlass-") {
+                    left.push(entry.path());
+                } else if entry.file_type().unwrap().is_dir() && !dir.ends_with("lanes") {
+                    dirs.push(entry.path());
+                }
+            }
+        }
+        (!left.is_empty()).then(|| format!("left over: {left:?}"))
+    }
+}
+
+/// The queue as its file has it: each feature and what has become of it.
+pub fn standing(repo: &Path) -> Vec<String> {
+    let queue = fs::read_to_string(repo.join(QUEUE)).unwrap_or_default();
+    let queue: Value = serde_json::from_str(&queue).unwrap_or_default();
+    let features = queue["features"].as_array().cloned().unwrap_or_default();
+    let mut all: Vec<String> =
+        features.iter().map(|it| format!("{} {}", it["id"], it["status"])).collect();
+    all.sort();
+    all
+}
+
+/// Files in the mission's own directory that are nobody's: set aside, or half written.
+pub fn stray(repo: &Path) -> String {
+    let mut stray = BTreeSet::new();
+    let mut dirs = vec![repo.join(".harness")];
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.contains("aside") || name.starts_with(".windlass") {
+                stray.insert(name);
+            } else if entry.file_type().unwrap().is_dir() {
+                dirs.push(entry.path());
+            }
+        }
+    }
+    format!("{stray:?}")
+}
+
+const TALE: Tale = Tale::Mission(Width::Four);
+
+/// How often a journal has a note.
+fn notes(entries: &[Value], fits: impl Fn(&Value) -> bool) -> usize {
+    entries.iter().filter(|entry| fits(entry)).count()
+}
+
+#[test]
+fn the_story_has_everything_in_it() {
+    for width in [Width::Four, Width::Eight] {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::new(Tale::Mission(width), &dir.path().join("place"));
+        place.finish().unwrap();
+        assert_eq!(place.compare(&place.seen(), 0), None);
+        let (over, entries) = (place.over().unwrap(), place.entries());
+        let asked = |who: &str| over.tally.lines().any(|line| line == who);
+        assert!(asked("mission-worker/F-BAD/2"), "a retry: {}", over.tally);
+        assert!(over.tally.contains("conflict-resolver/F-"), "a conflict: {}", over.tally);
+        assert!(asked(&format!("mission-worker/{FIX}/1")), "an issue: {}", over.tally);
+        let cars = |note: &Value| note["cars"].as_array().map_or(0, Vec::len);
+        assert!(notes(&entries, |note| cars(note) > 1) > 0, "what is ready lands together");
+        let red = |note: &Value| {
+            note["note"] == "proved"
+                && note["came"] == "fail"
+                && note["units"].as_array().unwrap().len() > 1
+        };
+        assert!(notes(&entries, red) > 0, "a train that is red, and cut into halves");
+        let turned =
+            |came: &str| notes(&entries, |note| note["note"] == "turned" && note["came"] == came);
+        assert!(turned("fail") > 0 && turned("conflict") > 0, "{}", over.tally);
+        assert!(asked("mission-worker/F-X/2") != asked("mission-worker/F-Y/2"), "{}", over.tally);
+        let busy = entries.iter().scan(0, |busy, entry| {
+            *busy += i32::from(entry["event"] == "unit_started");
+            *busy -= i32::from(entry["note"] == "landed");
+            Some(*busy)
+        });
+        assert_eq!(busy.max(), i32::try_from(width.lanes()).ok(), "every lane is in use");
+    }
+}
+
+/// Told once, and cut off at some of its points.
+fn cut_off(at: impl Fn(&Point) -> bool, least: usize) {
+    let told = Told::new(TALE, at);
+    let copied: Vec<&Point> = told.points.iter().filter(|point| told.copied(point)).collect();
+    assert!(copied.len() >= least, "{} of {}", copied.len(), told.points.len());
+    for point in copied {
+        assert_eq!(told.take_up(point).0, None, "{}", point.name_in(TALE));
+    }
+}
+
+mod slow {
+    use super::*;
+
+    /// Points have no numbers that would be the same next time: what is picked is picked by name.
+    #[test]
+    fn a_sample_of_the_copies_of_a_mission_comes_to_the_same() {
+        let share: u64 =
+            std::env::var("WINDLASS_STORM_SHARE").map_or(700, |it| it.parse().unwrap());
+        let seed = std::env::var("WINDLASS_STORM_SEED").unwrap_or("a mission".to_owned());
+        cut_off(
+            |point| {
+                digest(format!("{seed} {}", point.name_in(TALE)).as_bytes()).is_multiple_of(share)
+            },
+            1,
+        );
+    }
+}
