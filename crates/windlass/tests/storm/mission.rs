@@ -3,6 +3,7 @@
 //! meanwhile lands in trains. Which of two comes first is nobody's to say, so what is looked at is what must hold however
 //! it went.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -402,6 +403,22 @@ mod slow {
                 digest(format!("{seed} {}", point.name_in(TALE)).as_bytes()).is_multiple_of(share)
             },
             1,
+        );
+    }
+
+    /// When it is over and its files are not written yet: what it has landed is not landed again.
+    #[test]
+    fn cut_off_at_its_very_end_a_mission_still_writes_its_files() {
+        let ends = Cell::new(false);
+        cut_off(
+            |point| {
+                ends.set(ends.get() || point.thread == "role final_document");
+                ends.get()
+                    && point.thread == "main"
+                    && point.step == "commit"
+                    && point.side == "after"
+            },
+            2,
         );
     }
 }
