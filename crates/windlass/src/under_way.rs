@@ -38,9 +38,6 @@ use crate::request::{Request, Response};
 use crate::spoken::spoken;
 use crate::workplace::Held;
 
-/// The input by which a person says how many lanes there are to be.
-const LANES: &str = "lanes";
-
 /// A run that is to be begun.
 pub struct Order {
     pub flow: Arc<Workflow>,
@@ -51,6 +48,8 @@ pub struct Order {
     pub lands: Lands,
     /// Where its units begin, for a sub-command, and the artifacts that are there already.
     pub entry: Option<(String, BTreeSet<String>)>,
+    /// The input that gets as many lanes as make sense here, where nobody says how many.
+    pub lanes: Option<&'static str>,
 }
 
 /// Where a run lands.
@@ -80,13 +79,12 @@ impl Lands {
 
 /// Begins a run, and drives it until nothing more can be done.
 pub fn begin(held: &Held, order: Order, tone: Tone) -> Result<Exit, Error> {
-    let Order { flow, mut inputs, about, lands, entry } = order;
+    let Order { flow, mut inputs, about, lands, entry, lanes } = order;
     let mut told = held.take_stock()?;
     let prepared = held.prepare(lands.onto())?;
     prepared.suffices(&flow)?;
-    // A workflow that asks how many lanes there are to be gets as many as make sense here, unless somebody says.
-    if flow.inputs.iter().any(|input| input.name == LANES) {
-        inputs.entry(LANES.to_owned()).or_insert_with(|| prepared.sensible_lanes(&flow));
+    if let Some(lanes) = lanes {
+        inputs.entry(lanes.to_owned()).or_insert_with(|| prepared.sensible_lanes(&flow));
     }
     held.no_secrets(&prepared.config, &inputs)?;
     told.extend(learned::take_over(&flow)?);

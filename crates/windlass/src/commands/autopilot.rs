@@ -261,6 +261,7 @@ pub fn start(
         about: Some(session_slug(spec)),
         lands: Lands::on(branch),
         entry: None,
+        lanes: None,
     };
     under_way::begin(held, order, tone)
 }

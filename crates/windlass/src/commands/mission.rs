@@ -265,6 +265,7 @@ fn begin(
         about: Some(NAME.to_owned()),
         lands: Lands::on(branch),
         entry: None,
+        lanes: Some("lanes"),
     };
     let exit = under_way::begin(held, order, tone)?;
     if args.flags.plan_only && exit == Exit::Done && !args.json {

@@ -79,8 +79,14 @@ pub fn run(args: &RunArgs, _out: &mut Output) -> Result<Exit, Error> {
         return Err(Error::here(what).hint("run `git init` there and commit something"));
     }
     let held = place.take(&format!("windlass run {}", args.target))?;
-    let order =
-        Order { flow, inputs, about: None, lands: Lands::on(args.branch.clone()), entry: None };
+    let order = Order {
+        flow,
+        inputs,
+        about: None,
+        lands: Lands::on(args.branch.clone()),
+        entry: None,
+        lanes: None,
+    };
     under_way::begin(&held, order, Tone::of(args.json))
 }
 

@@ -56,7 +56,8 @@ pub fn begin(
     let held = place.take("windlass task")?;
     let lands = if held.has_git { Lands::OnItsOwn(branch) } else { Lands::Here };
     let about = Some(open.slug.clone());
-    let order = Order { flow: flow(NAME)?, inputs: inputs(first), about, lands, entry: None };
+    let order =
+        Order { flow: flow(NAME)?, inputs: inputs(first), about, lands, entry: None, lanes: None };
     let exit = under_way::begin(&held, order, tone)?;
     let id = known::named_or_newest(&held.journal, None)?.id;
     drop(held);

@@ -533,7 +533,7 @@ fn start(
     let held = place.take("windlass task")?;
     // Without git there is nothing to land on, and nothing lands: the change is given.
     let lands = if held.has_git { Lands::OnItsOwn(branch) } else { Lands::Here };
-    let order = Order { flow: flow(NAME)?, inputs, about: Some(slug), lands, entry };
+    let order = Order { flow: flow(NAME)?, inputs, about: Some(slug), lands, entry, lanes: None };
     under_way::begin(&held, order, tone)
 }
 
