@@ -618,6 +618,11 @@ impl<'a> Auditor<'a> {
             }
         }
         for item in taken {
+            // What has not begun claims what was said of it last.
+            let known = self.unit_ids.get(&item.id).and_then(|at| self.units.get_mut(*at));
+            if let Some(book) = known.filter(|book| !book.started && book.settled.is_none()) {
+                book.item.files.clone_from(&item.files);
+            }
             if !self.unit_ids.contains_key(&item.id) {
                 self.unit_ids.insert(item.id.clone(), self.units.len());
                 self.units.push(UnitBook {

@@ -346,3 +346,15 @@ fn a_list_that_is_read_again_brings_the_order_up_to_date() {
     assert_eq!(units_at(&walk), ["c"], "what has not started goes in the new order");
     assert_eq!(walk.run().tally().total, 3);
 }
+
+#[test]
+fn a_list_that_is_read_again_brings_titles_and_files_of_what_has_not_begun_up_to_date() {
+    let flow = flow("", GROWS);
+    let mut walk = listed(&flow, &["a", "b", "c"]);
+    let anew = |id: &str| Item { title: "anew".into(), files: vec!["src".into()], ..item(id) };
+    walk.says("do", Saying::new("done").items("found", vec![anew("a"), anew("b")]));
+    let title = |id: &str| walk.run().unit_named(id).map(|unit| unit.title.to_string());
+    assert_eq!(title("b").as_deref(), Some("anew"));
+    assert_ne!(title("a").as_deref(), Some("anew"), "what has begun keeps its name");
+    assert_ne!(title("c").as_deref(), Some("anew"));
+}

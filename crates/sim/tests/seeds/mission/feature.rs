@@ -300,6 +300,17 @@ fn what_a_person_adds_meanwhile_is_taken_up() {
 }
 
 #[test]
+fn what_a_person_changes_at_a_checkpoint_is_taken_up_before_the_next_begins() {
+    let script = mission();
+    let mut walk =
+        script.play(&[("checkpoints", "post-feature")], &format!("{TWO} >feature_grant"));
+    walk.answers("feature_grant", "grant");
+    assert_eq!(walk.at(), ["requeue"]);
+    script.go_on(&mut walk, "requeue:edited,features=F-9 >worker");
+    assert_eq!(status(&walk, "F-9"), "pending");
+}
+
+#[test]
 fn the_curator_is_asked_after_every_tenth_landing() {
     let due = "housekeeping:told curation:due";
     mission().holds([row("curator", format!("{TWO} >housekeeping {due}")).at("curate")]);
