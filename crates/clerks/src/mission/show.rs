@@ -127,11 +127,17 @@ fn how(assertion: &Assertion) -> Vec<String> {
             };
             format!("file: `{}` {want}, looked at by Windlass", path.as_str())
         }
-        How::Http { method, path, status, contains, .. } => {
+        How::Http { method, path, status, contains, body } => {
+            let body = body.as_ref().map_or(String::new(), |body| format!(" with {body:?}"));
             let with: String = contains.iter().map(|text| format!(" {text:?}")).collect();
-            format!("http: {method} {path} → {status}{with}, asked by Windlass of the app on $PORT")
+            format!(
+                "http: {method} {path}{body} → {status}{with}, asked by Windlass of the app on $PORT"
+            )
         }
-        How::Ui(steps) => format!("ui: {} steps in a browser, taken by Windlass", steps.len()),
+        How::Ui(steps) => {
+            let steps: Vec<String> = steps.iter().map(ToString::to_string).collect();
+            format!("ui: {}; taken by Windlass in a browser", steps.join("; "))
+        }
         How::Review(what) => format!("review: {what}"),
     };
     assertion.how.iter().map(line).collect()

@@ -1,5 +1,7 @@
 //! How an assertion is checked: one line each, `key: value`.
 
+use std::fmt;
+
 use windlass_core::path::Below;
 
 /// How an assertion is checked.
@@ -79,6 +81,37 @@ pub enum Target {
     Text(String),
     /// By a CSS selector.
     Selector(String),
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Text(text) => write!(f, "{}", in_quotes(text)),
+            Target::Selector(selector) => f.write_str(selector),
+        }
+    }
+}
+
+/// As it is written in a contract.
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Step::Open(path) => write!(f, "open {path}"),
+            Step::Click(at) => write!(f, "click {at}"),
+            Step::Type { field, text } => write!(f, "type {field} {}", in_quotes(text)),
+            Step::See(at) => write!(f, "see {at}"),
+            Step::Unseen(at) => write!(f, "unseen {at}"),
+            Step::WaitFor(at) => write!(f, "wait-for {at}"),
+            Step::Shot(name) => write!(f, "shot {name}"),
+            Step::Quiet => f.write_str("quiet"),
+        }
+    }
+}
+
+/// A text as `quoted` reads it.
+fn in_quotes(text: &str) -> String {
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    format!("\"{text}\"")
 }
 
 impl How {

@@ -95,7 +95,11 @@ fn steps_in_a_browser_are_read() {
         Step::Quiet,
         Step::Shot("the-end".into()),
     ];
-    assert_eq!(how(line), [How::Ui(steps)]);
+    assert_eq!(how(line), [How::Ui(steps.clone())]);
+    let odd = [Step::See(text("say \"no\", C:\\new")), Step::Click(selector("a[href='/x']"))];
+    let written: Vec<String> = steps.iter().chain(&odd).map(ToString::to_string).collect();
+    let again = [How::Ui(steps.into_iter().chain(odd).collect())];
+    assert_eq!(how(&format!("ui: {}", written.join("; "))), again, "as they are written");
     let listed = "- ui:\n    - open /\n    - click #go\n";
     assert_eq!(how(listed), [How::Ui(vec![Step::Open("/".into()), Step::Click(selector("#go"))])]);
     let wrapped = "ui: open /;\n     see \"a\n     b\"\n";

@@ -92,8 +92,10 @@ impl<'s> Browsing<'s> {
                 0 => String::new(),
                 before => format!("-{}", before + 1),
             };
-            let unit = checks.job.unit().unwrap_or("run");
-            let file = windlass_sources::slug(&format!("{unit} {assertion} {name}{again}"));
+            // What an earlier attempt looked like stays, too.
+            let (unit, effect) = (checks.job.unit().unwrap_or("run"), checks.job.id.0);
+            let file = format!("{unit} {assertion} {name}{again} {effect}");
+            let file = windlass_sources::slug(&file);
             let file = dir.join(format!("{file}.png"));
             write(&dir, &file, &png)?;
             let (holds, file) = (checks.paper.keep(png), file.display().to_string());

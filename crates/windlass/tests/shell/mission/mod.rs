@@ -7,3 +7,4 @@ mod people;
 mod rig;
 mod startup;
 mod steps;
+mod ui;
