@@ -219,7 +219,10 @@ mod slow {
         }
         let report = scratch.windlass(&["report"]).output().unwrap().stdout;
         let report = String::from_utf8_lossy(&report).into_owned();
-        assert!(report.contains("VAL-UI-1, failed: ") && report.contains("sold.png"), "{report}");
+        assert!(
+            report.contains("VAL-UI-1, failed: ") && report.contains("VAL-UI-1, sold: "),
+            "{report}"
+        );
         let browsed = scratch.notes("browsed");
         let pictures: Vec<&Value> =
             browsed.iter().flat_map(|note| note["pictures"].as_array().unwrap()).collect();
