@@ -120,6 +120,8 @@ also=
 case "$WINDLASS_ROLE" in
   mission-worker)
     verdict=built
+    # Whoever goes away without a word is not to stay.
+    [ "$WINDLASS_UNIT" != F-W ] || setsid -f sleep 600 > /dev/null 2>&1 < /dev/null
     also=',"TRICK: Mind the gap."'
     case "$WINDLASS_UNIT:$WINDLASS_ATTEMPT" in
       F-BAD:1) echo bad > "$file" ;;
@@ -346,39 +348,6 @@ fn notes(entries: &[Value], fits: impl Fn(&Value) -> bool) -> usize {
     entries.iter().filter(|entry| fits(entry)).count()
 }
 
-#[test]
-fn the_story_has_everything_in_it() {
-    for width in [Width::Four, Width::Eight] {
-        let dir = tempfile::tempdir().unwrap();
-        let place = Place::new(Tale::Mission(width), &dir.path().join("place"));
-        place.finish().unwrap();
-        assert_eq!(place.compare(&place.seen(), 0), None);
-        let (over, entries) = (place.over().unwrap(), place.entries());
-        let asked = |who: &str| over.tally.lines().any(|line| line == who);
-        assert!(asked("mission-worker/F-BAD/2"), "a retry: {}", over.tally);
-        assert!(over.tally.contains("conflict-resolver/F-"), "a conflict: {}", over.tally);
-        assert!(asked(&format!("mission-worker/{FIX}/1")), "an issue: {}", over.tally);
-        let cars = |note: &Value| note["cars"].as_array().map_or(0, Vec::len);
-        assert!(notes(&entries, |note| cars(note) > 1) > 0, "what is ready lands together");
-        let red = |note: &Value| {
-            note["note"] == "proved"
-                && note["came"] == "fail"
-                && note["units"].as_array().unwrap().len() > 1
-        };
-        assert!(notes(&entries, red) > 0, "a train that is red, and cut into halves");
-        let turned =
-            |came: &str| notes(&entries, |note| note["note"] == "turned" && note["came"] == came);
-        assert!(turned("fail") > 0 && turned("conflict") > 0, "{}", over.tally);
-        assert!(asked("mission-worker/F-X/2") != asked("mission-worker/F-Y/2"), "{}", over.tally);
-        let busy = entries.iter().scan(0, |busy, entry| {
-            *busy += i32::from(entry["event"] == "unit_started");
-            *busy -= i32::from(entry["note"] == "landed");
-            Some(*busy)
-        });
-        assert_eq!(busy.max(), i32::try_from(width.lanes()).ok(), "every lane is in use");
-    }
-}
-
 /// Told once, and cut off at some of its points.
 fn cut_off(at: impl Fn(&Point) -> bool, least: usize) {
     let told = Told::new(TALE, at);
@@ -392,15 +361,55 @@ fn cut_off(at: impl Fn(&Point) -> bool, least: usize) {
 mod slow {
     use super::*;
 
-    /// Points have no numbers that would be the same next time: what is picked is picked by name.
+    #[test]
+    fn the_story_has_everything_in_it() {
+        for width in [Width::Four, Width::Eight] {
+            let dir = tempfile::tempdir().unwrap();
+            let place = Place::new(Tale::Mission(width), &dir.path().join("place"));
+            place.finish().unwrap();
+            assert_eq!(place.compare(&place.seen(), 0), None);
+            let (over, entries) = (place.over().unwrap(), place.entries());
+            let asked = |who: &str| over.tally.lines().any(|line| line == who);
+            assert!(asked("mission-worker/F-BAD/2"), "a retry: {}", over.tally);
+            assert!(over.tally.contains("conflict-resolver/F-"), "a conflict: {}", over.tally);
+            assert!(asked(&format!("mission-worker/{FIX}/1")), "an issue: {}", over.tally);
+            let cars = |note: &Value| note["cars"].as_array().map_or(0, Vec::len);
+            assert!(notes(&entries, |note| cars(note) > 1) > 0, "what is ready lands together");
+            let red = |note: &Value| {
+                note["note"] == "proved"
+                    && note["came"] == "fail"
+                    && note["units"].as_array().unwrap().len() > 1
+            };
+            assert!(notes(&entries, red) > 0, "a train that is red, and cut into halves");
+            let turned = |came: &str| {
+                notes(&entries, |note| note["note"] == "turned" && note["came"] == came)
+            };
+            assert!(turned("fail") > 0 && turned("conflict") > 0, "{}", over.tally);
+            assert!(
+                asked("mission-worker/F-X/2") != asked("mission-worker/F-Y/2"),
+                "{}",
+                over.tally
+            );
+            let busy = entries.iter().scan(0, |busy, entry| {
+                *busy += i32::from(entry["event"] == "unit_started");
+                *busy -= i32::from(entry["note"] == "landed");
+                Some(*busy)
+            });
+            assert_eq!(busy.max(), i32::try_from(width.lanes()).ok(), "every lane is in use");
+        }
+    }
+
+    /// Points have no numbers that would be the same next time: what is picked is picked by name. And one of them is where
+    /// a train has landed, and nobody knows it yet.
     #[test]
     fn a_sample_of_the_copies_of_a_mission_comes_to_the_same() {
-        let share: u64 =
-            std::env::var("WINDLASS_STORM_SHARE").map_or(700, |it| it.parse().unwrap());
-        let seed = std::env::var("WINDLASS_STORM_SEED").unwrap_or("a mission".to_owned());
+        let moves = Cell::new(0);
         cut_off(
             |point| {
-                digest(format!("{seed} {}", point.name_in(TALE)).as_bytes()).is_multiple_of(share)
+                let moved = point.step == "land.update-ref" && point.side == "after";
+                moves.set(moves.get() + usize::from(moved));
+                let seeded = digest(point.name_in(TALE).as_bytes()).is_multiple_of(900);
+                seeded || (moved && moves.get() == 2)
             },
             1,
         );
