@@ -303,6 +303,7 @@ fn the_projects_file_says_how_a_mission_runs() {
     let started = rig.scratch.entries().swap_remove(0);
     let said = started["inputs"].to_string();
     assert!(said.contains("post-planner") && said.contains("crosscheck"), "{said}");
+    assert_eq!(started["inputs"][1], 1, "without branches of their own there is one lane: {said}");
     assert_eq!(rig.answers("plan_grant", &["grant"]), Some(0), "{}", rig.told);
     assert_eq!(rig.came("crosscheck", "F-HI"), ["pass"]);
     let before = rig.scratch.git(&["status", "--porcelain", "--", ":!.harness"]);
