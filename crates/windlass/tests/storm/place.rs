@@ -638,16 +638,32 @@ impl Place {
         numbers.filter(ours).collect()
     }
 
-    /// Everybody here stands still while something is done: whoever is at work, and the person.
-    pub fn frozen<T>(&self, work: impl FnOnce() -> T) -> T {
+    /// Everybody here stands still while something is done: whoever is at work, and the person. A git that was moving a
+    /// ref of theirs just then goes on first: it would clear its lock away when we die, and a copy of it cannot.
+    pub fn frozen<T>(&self, work: impl Fn() -> T) -> T {
         let _person = AT_WORK.lock().unwrap();
+        loop {
+            let stopped = self.stop();
+            let moving = self.is_moving_refs();
+            let done = (!moving).then(&work);
+            for pid in stopped {
+                signal(pid, nix::sys::signal::Signal::SIGCONT);
+            }
+            match done {
+                Some(done) => return done,
+                None => std::thread::yield_now(),
+            }
+        }
+    }
+
+    fn stop(&self) -> BTreeSet<u32> {
         let mut stopped = BTreeSet::new();
         // Whoever stands still starts nobody; others may have, a moment ago.
         loop {
             let more: Vec<u32> =
                 self.pids().into_iter().filter(|pid| !stopped.contains(pid)).collect();
             if more.is_empty() {
-                break;
+                return stopped;
             }
             for pid in more {
                 signal(pid, nix::sys::signal::Signal::SIGSTOP);
@@ -657,11 +673,18 @@ impl Place {
                 stopped.insert(pid);
             }
         }
-        let done = work();
-        for pid in stopped {
-            signal(pid, nix::sys::signal::Signal::SIGCONT);
+    }
+
+    fn is_moving_refs(&self) -> bool {
+        fn locks(dir: &Path) -> bool {
+            fs::read_dir(dir).into_iter().flatten().flatten().any(|entry| {
+                entry.file_name().as_encoded_bytes().ends_with(b".lock")
+                    || entry.file_type().is_ok_and(|it| it.is_dir()) && locks(&entry.path())
+            })
         }
-        done
+        let git = self.repo().join(".git");
+        ["HEAD.lock", "packed-refs.lock"].iter().any(|name| git.join(name).exists())
+            || locks(&git.join("refs"))
     }
 }
 
