@@ -24,6 +24,8 @@ case "$WINDLASS_ROLE $WINDLASS_ATTEMPT" in
   *) echo mended > mended.txt ;;
 esac
 if [ "$WINDLASS_UNIT" = settings ]; then echo '# mine' >> windlass.toml; fi
+if [ "$WINDLASS_UNIT $WINDLASS_ATTEMPT" = "secret 1" ]; then echo 'tok-abcdef-123456' > secret.txt; fi
+if [ "$WINDLASS_UNIT $WINDLASS_ATTEMPT" = "secret 2" ]; then echo 'none of yours' > secret.txt; fi
 echo '{"verdict":"done"}'
 "#;
 
@@ -237,6 +239,86 @@ fn who_moves_the_branch_while_checks_run_has_them_run_again_on_what_they_made() 
     assert_eq!(moves(&scratch).len(), 1);
     assert_eq!(scratch.notes("turned"), [Value::Null; 0], "the workflow is not bothered");
     assert_eq!(fs::read_to_string(scratch.repo().join("theirs.txt")).unwrap(), "theirs\n");
+}
+
+fn theirs(scratch: &Scratch, round: usize) {
+    fs::write(scratch.repo().join("theirs.txt"), format!("{round}\n")).unwrap();
+    scratch.git(&["add", "theirs.txt"]);
+    scratch.git(&["commit", "-qm", &format!("Theirs, {round}")]);
+}
+
+#[test]
+fn whose_branch_is_never_at_rest_is_told_to_the_workflow_after_five_tries() {
+    let scratch = scratch(&["a", "b"]);
+    let mut run = gathered(&scratch, &["b"], &mut scratch.start());
+    for round in 1..=5 {
+        theirs(&scratch, round);
+        fs::write(scratch.path("talk/gate"), "go\n").unwrap();
+        if round < 5 {
+            assert!(fs::read_to_string(scratch.path("talk/checking")).is_ok(), "proved anew");
+        }
+    }
+    let turned = |entry: &Value| entry["note"] == "turned";
+    for _ in 0..2 {
+        run.until("both go back to their lanes", turned);
+    }
+    assert!(fs::read_to_string(scratch.path("talk/checking")).is_ok(), "and come again");
+    open(&scratch);
+    assert_eq!(run.code(), Some(0));
+    let turned = scratch.notes("turned");
+    assert!(turned.iter().all(|note| note["came"] == "moved"), "{turned:?}");
+    assert_eq!(turned.len(), 2, "each of those who waited: {turned:?}");
+    assert_eq!(merges(&scratch), ["Make a", "Make b"]);
+    assert_eq!(scratch.landed()["theirs.txt"], "5");
+    moves(&scratch);
+}
+
+#[test]
+fn who_brings_a_secret_goes_back_and_the_others_land() {
+    let scratch = scratch(&["a", "b", "secret", "e"]);
+    let mut start = scratch.start();
+    let run = gathered(
+        &scratch,
+        &["b", "secret", "e"],
+        start.env("MY_DEPLOY_TOKEN", "tok-abcdef-123456"),
+    );
+    open(&scratch);
+    assert_eq!(run.code(), Some(0));
+    assert_eq!(merges(&scratch), ["Make a", "Make b", "Make e", "Make secret"]);
+    assert_eq!(scratch.landed()["secret.txt"], "none of yours", "it was mended");
+    let all = scratch.git(&["log", "--all", "-p", "--format=%B"]);
+    assert!(!all.contains("tok-abcdef-123456"), "no commit ever had it");
+    let turned = scratch.notes("turned");
+    assert_eq!((turned.len(), &turned[0]["came"]), (1, &Value::from("fail")), "{turned:?}");
+    let said = scratch.notes("told");
+    let said: Vec<&str> = said.iter().filter_map(|note| note["text"].as_str()).collect();
+    assert!(
+        said.iter().any(|it| it.contains("secret.txt holds the value of a secret")),
+        "{said:?}"
+    );
+}
+
+/// What it would take to make one of two has to be done: marks of a conflict are never anybody's work.
+#[test]
+fn marks_of_a_conflict_do_not_get_into_a_train() {
+    let scratch = scratch(&["a", "b"]);
+    fs::write(scratch.path("talk/shared"), "").unwrap();
+    let agent = fs::read_to_string(scratch.path("talk/agent")).unwrap();
+    let resolves = r#""resolver "*) grep"#;
+    assert!(agent.contains(resolves));
+    let agent = agent.replace(resolves, r#""resolver 1") ;; "resolver "*) grep"#);
+    fs::write(scratch.path("talk/agent"), agent).unwrap();
+    let run = gathered(&scratch, &["b"], &mut scratch.start());
+    open(&scratch);
+    assert_eq!(run.code(), Some(0));
+    let been = moves(&scratch);
+    for commit in been {
+        let shared = scratch.git(&["show", &format!("{commit}:shared.txt")]);
+        assert!(!shared.contains("<<<<"), "{shared}");
+    }
+    assert_eq!(merges(&scratch), ["Make a", "Make b"]);
+    let told = scratch.path("talk/told-b-resolver-2");
+    assert!(told.exists(), "the resolver that left the marks was asked again");
 }
 
 /// Checks do not wait for anybody.
