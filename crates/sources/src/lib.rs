@@ -12,6 +12,7 @@
 //! | what a task's agent hands over | `handoff.rs` |
 //! | the state of a session | `autopilot.rs`, `task.rs` |
 //! | a mission's queue, and how it is to be run | `features.rs`, `harness.rs` |
+//! | trackers of issues | `tracker/` |
 
 pub mod autopilot;
 pub mod contract;
@@ -24,6 +25,7 @@ pub mod roadmap;
 pub mod spec;
 pub mod task;
 mod tasks;
+pub mod tracker;
 
 pub use markdown::slug;
 

@@ -11,6 +11,7 @@
 //! | what would a provider have read from its cache? | `cache.rs` |
 //! | how does a script from a file say all this? | `script.rs`; for the shell `bin/model-server.rs` |
 //! | what happened? | `record.rs` |
+//! | and where something else than a model is pretended? | `plain.rs`; the trackers are in a crate of their own |
 //!
 //! Nothing here is meant to be fast or safe on a network: it listens on 127.0.0.1 and believes what it is told.
 
@@ -19,6 +20,7 @@ mod call;
 mod connection;
 mod fault;
 mod http;
+pub mod plain;
 mod record;
 mod reply;
 mod request;

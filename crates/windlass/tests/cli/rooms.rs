@@ -23,6 +23,7 @@ const MAY_USE: &[(&str, &[&[&str]])] = &[
     ("windlass-process", &[]),
     ("windlass-sim", &[&["windlass-core"]]),
     ("windlass-testkit", &[]),
+    ("windlass-trackerkit", &[&["windlass-testkit"]]),
     ("windlass-words", &[]),
     ("windlass-journal", &[BASE]),
     ("windlass-repo", &[BASE]),

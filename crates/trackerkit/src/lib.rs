@@ -1,0 +1,8 @@
+//! Pretended issue trackers on loopback, for tests. Each is written from what the real one publishes about itself, and apart
+//! from the client that is tried on it.
+//!
+//! | tracker | file |
+//! |---|---|
+//! | what goes wrong at any of them, and when | `fault.rs` |
+
+pub mod fault;
