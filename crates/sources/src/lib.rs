@@ -13,16 +13,20 @@
 //! | the state of a session | `autopilot.rs`, `task.rs` |
 //! | a mission's queue, and how it is to be run | `features.rs`, `harness.rs` |
 //! | trackers of issues | `tracker/` |
+//! | what a loop over issues remembers | `issues.rs` |
+//! | what is known of a project's subsystems | `subsystems/` |
 
 pub mod autopilot;
 pub mod contract;
 pub mod features;
 pub mod handoff;
 pub mod harness;
+pub mod issues;
 mod markdown;
 pub mod plan;
 pub mod roadmap;
 pub mod spec;
+pub mod subsystems;
 pub mod task;
 mod tasks;
 pub mod tracker;
