@@ -11,7 +11,7 @@
 
 use std::{
     ffi::OsString,
-    fs::File,
+    fs::{File, TryLockError},
     io::{self, Read, Write},
     os::fd::{AsFd, OwnedFd},
     os::unix::ffi::OsStringExt as _,
@@ -20,8 +20,8 @@ use std::{
 
 use rustix::{
     fs::{
-        AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, fstat, mkdirat, openat, openat2,
-        renameat, statat, unlinkat,
+        AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, ResolveFlags, fstat, fsync,
+        mkdirat, openat, openat2, renameat_with, statat, unlinkat,
     },
     io::Errno,
     rand::{GetRandomFlags, getrandom},
@@ -127,6 +127,12 @@ pub struct Root {
     links: Links,
 }
 
+/// A root that nobody else holds.
+#[derive(Debug)]
+pub struct Held {
+    _directory: File,
+}
+
 impl Root {
     /// Opens a root. The path to it is trusted; what lies beneath is not.
     pub fn open(path: impl Into<PathBuf>, links: Links) -> io::Result<Root> {
@@ -185,7 +191,63 @@ impl Root {
     /// Puts a file in place in one step, whatever was there: a reader sees the old or the new one.
     /// A link at that place is replaced, not followed.
     pub fn replace(&self, path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), BeneathError> {
+        let fill = |file: &mut File| file.write_all(bytes);
+        self.put(path.as_ref(), RenameFlags::empty(), fill).map(drop)
+    }
+
+    /// The same for a file that a person wrote: it keeps its permissions, and after a power loss
+    /// the old or the new one is there, whole.
+    pub fn rewrite(&self, path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), BeneathError> {
         let path = path.as_ref();
+        let before = self.file(path)?.metadata().map_err(|source| self.io("read", path, source))?;
+        let fill = |file: &mut File| {
+            file.write_all(bytes)?;
+            file.set_permissions(before.permissions())?;
+            file.sync_all()
+        };
+        let parent = self.put(path, RenameFlags::empty(), fill)?;
+        self.sync(path, &parent)
+    }
+
+    /// Puts a whole new file in place, to stay after a power loss; if there is anything, that stays
+    /// instead. Whether it was put there.
+    pub fn place(&self, path: impl AsRef<Path>, bytes: &[u8]) -> Result<bool, BeneathError> {
+        let path = path.as_ref();
+        let fill = |file: &mut File| {
+            file.write_all(bytes)?;
+            file.sync_all()
+        };
+        match self.put(path, RenameFlags::NOREPLACE, fill) {
+            Ok(parent) => self.sync(path, &parent).map(|()| true),
+            Err(BeneathError::Io { source, .. })
+                if source.kind() == io::ErrorKind::AlreadyExists =>
+            {
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Holds the root, if nobody else does: until it is dropped, or its process is dead, others are
+    /// told no. It keeps nobody from anything who does not ask, and leaves nothing behind.
+    pub fn hold(&self) -> Result<Option<Held>, BeneathError> {
+        let path = Path::new(".");
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let directory = File::from(self.resolve("hold", path, flags, Mode::empty())?);
+        match directory.try_lock() {
+            Ok(()) => Ok(Some(Held { _directory: directory })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(source)) => Err(self.io("hold", path, source)),
+        }
+    }
+
+    /// Writes a file beside its place, and moves it there. The directory that it is in.
+    fn put(
+        &self,
+        path: &Path,
+        how: RenameFlags,
+        fill: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> Result<OwnedFd, BeneathError> {
         let (parent, name) = self.parent("write", path)?;
         let mut random = [0; 8];
         getrandom(&mut random, GetRandomFlags::empty())
@@ -194,12 +256,22 @@ impl Root {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let written = openat(&parent, &temporary, flags, Mode::from_raw_mode(0o666))
             .map_err(io::Error::from)
-            .and_then(|file| File::from(file).write_all(bytes))
-            .and_then(|()| Ok(renameat(&parent, &temporary, &parent, name)?));
-        written.map_err(|source| {
-            let _ = unlinkat(&parent, &temporary, AtFlags::empty());
-            self.io("write", path, source)
-        })
+            .and_then(|file| fill(&mut File::from(file)))
+            .and_then(|()| Ok(renameat_with(&parent, &temporary, &parent, name, how)?));
+        match written {
+            Ok(()) => Ok(parent),
+            Err(source) => {
+                let _ = unlinkat(&parent, &temporary, AtFlags::empty());
+                Err(self.io("write", path, source))
+            }
+        }
+    }
+
+    fn sync(&self, path: &Path, parent: &OwnedFd) -> Result<(), BeneathError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        openat(parent, ".", flags, Mode::empty())
+            .and_then(fsync)
+            .map_err(|errno| self.refusal("write", path, errno))
     }
 
     /// Removes a file, or a link without following it. That it is not there is fine.
@@ -404,6 +476,33 @@ mod tests {
         assert_eq!(fs::read_dir(lane.join("docs/adr")).unwrap().count(), 0);
         assert!(root.read("src/main.rs", 5).is_err());
         assert!(root.create("src/main.rs").is_err());
+    }
+
+    #[test]
+    fn what_a_person_wrote_keeps_its_permissions_and_what_is_there_is_not_placed_over() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let (_dir, lane) = lane();
+        let root = root(&lane);
+        let file = lane.join("src/main.rs");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        root.rewrite("src/main.rs", b"new").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+        assert!(root.rewrite("src/gone.rs", b"new").unwrap_err().is_not_found());
+        assert!(root.place("src/lib.rs", b"first").unwrap());
+        assert!(!root.place("src/lib.rs", b"second").unwrap());
+        assert_eq!(fs::read(lane.join("src/lib.rs")).unwrap(), b"first");
+        assert_eq!(fs::read_dir(lane.join("src")).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn one_holds_a_root_at_a_time() {
+        let (_dir, lane) = lane();
+        let held = root(&lane).hold().unwrap();
+        assert!(held.is_some() && root(&lane).hold().unwrap().is_none());
+        drop(held);
+        assert!(root(&lane).hold().unwrap().is_some());
+        assert_eq!(fs::read_dir(&lane).unwrap().count(), 1);
     }
 
     #[test]

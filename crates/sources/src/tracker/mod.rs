@@ -4,9 +4,13 @@
 //! |---|---|
 //! | what can every tracker do? | `mod.rs` |
 //! | how is it known who wrote a comment, and what for? | `marker.rs` |
+//! | a folder of Markdown files | `folder/` |
 //!
 //! A tracker knows nothing of the loop. Every write may be repeated: it looks first whether it was done.
 
+#[cfg(test)]
+mod contract;
+pub mod folder;
 pub mod marker;
 
 use std::fmt::Debug;
@@ -32,6 +36,15 @@ pub trait Tracker: Send + Sync + Debug {
     ///
     /// When the tracker cannot be asked, or has no such project, team or label.
     fn ready(&self, filter: &Filter) -> Result<Vec<Issue>, TrackerError>;
+
+    /// What there is in the project that cannot be read as an issue, a line each, for whoever can mend it.
+    ///
+    /// # Errors
+    ///
+    /// When the tracker cannot be asked.
+    fn complaints(&self, _filter: &Filter) -> Result<Vec<String>, TrackerError> {
+        Ok(Vec::new())
+    }
 
     /// One issue as it is now, with all its comments; nothing if it is gone.
     ///
