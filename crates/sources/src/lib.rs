@@ -9,6 +9,7 @@
 //! | a file of tasks, for any workflow | `tasks.rs` |
 //! | a spec with phases, a plan, a roadmap | `spec.rs`, `plan.rs`, `roadmap.rs`; Markdown in general `markdown.rs` |
 //! | a validation contract | `contract/` |
+//! | tasks as rows of a table | `plans/` |
 //! | what a task's agent hands over | `handoff.rs` |
 //! | the state of a session | `autopilot.rs`, `task.rs` |
 //! | a mission's queue, and how it is to be run | `features.rs`, `harness.rs` |
@@ -24,6 +25,7 @@ pub mod harness;
 pub mod issues;
 mod markdown;
 pub mod plan;
+pub mod plans;
 pub mod roadmap;
 pub mod spec;
 pub mod subsystems;

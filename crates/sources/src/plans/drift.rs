@@ -1,0 +1,101 @@
+//! Whether the markers say what the history says. It looks at subjects and hashes of commits, and at nothing else.
+
+use std::collections::BTreeMap;
+
+use super::{Number, Row, Status};
+
+/// A commit that can be reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// All of its hash.
+    pub hash: String,
+    /// The first line of its message.
+    pub subject: String,
+}
+
+/// A marker that does not say what the history says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drift {
+    /// Whose.
+    pub number: Number,
+    /// Its line, from 1.
+    pub line: usize,
+    /// What it says.
+    pub status: Status,
+    /// What is wrong with that.
+    pub stale: Stale,
+}
+
+/// What is wrong with a marker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stale {
+    /// It is not done, and there is a commit of it.
+    Committed {
+        /// The latest.
+        hash: String,
+    },
+    /// It is done with a commit that cannot be reached.
+    Unreachable,
+}
+
+impl Drift {
+    /// What the marker should say.
+    pub fn mended(&self) -> Status {
+        match &self.stale {
+            Stale::Committed { hash } => Status::done(Some(hash)),
+            Stale::Unreachable => Status::Todo,
+        }
+    }
+}
+
+/// A line for people.
+impl std::fmt::Display for Drift {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Drift { number, line, status, stale } = self;
+        write!(f, "task {number} (line {line}) is {status}, ")?;
+        match stale {
+            Stale::Committed { hash } => {
+                let short: String = hash.chars().take(super::HASH_LETTERS).collect();
+                write!(f, "and commit {short} has its name")
+            }
+            Stale::Unreachable => f.write_str("and that commit is not in the history"),
+        }
+    }
+}
+
+/// The markers of rows that are stale; `commits` are those that can be reached, the latest first.
+pub fn drift(rows: &[Row], commits: &[Commit]) -> Vec<Drift> {
+    let mut by_subject: BTreeMap<String, &Commit> = BTreeMap::new();
+    for commit in commits {
+        let name = bare(&commit.subject);
+        if !name.is_empty() {
+            by_subject.entry(name).or_insert(commit);
+        }
+    }
+    let mut hashes: Vec<&str> = commits.iter().map(|commit| commit.hash.as_str()).collect();
+    hashes.sort_unstable();
+    let reachable = |hash: &str| {
+        let hash = hash.to_ascii_lowercase();
+        let at = hashes.partition_point(|own| **own < *hash);
+        hashes.get(at).is_some_and(|own| own.starts_with(&hash))
+    };
+    let stale = |row: &Row| match &row.status {
+        Status::Todo | Status::Wip => {
+            let commit = by_subject.get(&bare(&row.content))?;
+            Some(Stale::Committed { hash: commit.hash.clone() })
+        }
+        Status::Done { hash: Some(hash) } if !reachable(hash) => Some(Stale::Unreachable),
+        Status::Done { .. } | Status::Other(_) => None,
+    };
+    let drift = |row: &Row| {
+        let (number, status) = (row.number.clone(), row.status.clone());
+        Some(Drift { number, line: row.line, status, stale: stale(row)? })
+    };
+    rows.iter().filter_map(drift).collect()
+}
+
+/// A text without tags and marks, in lower case: what two spellings of one thing have in common.
+fn bare(text: &str) -> String {
+    let text = super::untagged(text).to_lowercase();
+    super::plain(&text.replace(['*', '`'], "")).trim_end_matches('.').to_owned()
+}

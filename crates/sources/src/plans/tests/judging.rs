@@ -1,0 +1,99 @@
+//! How hard a task is, and whether its marker says what the history says.
+
+use super::super::drift::{Commit, drift};
+use super::*;
+
+fn effort(content: &str, known: Known) -> String {
+    let plans = plans(&[["1", content, "-", "cc:TODO"]]);
+    Effort::of(&plans.rows()[0], known).to_string()
+}
+
+#[test]
+fn each_factor_of_the_effort_can_be_seen() {
+    let nothing = Known::Nothing;
+    for (content, known, want) in [
+        ("Say hello", nothing, "0"),
+        ("Change a.rs, b.rs, `src/c.rs` and d.toml", nothing, "1: 4 files +1"),
+        ("Change a.rs, b.rs and c.rs", nothing, "0"),
+        ("Change src/core/run.rs", nothing, "1: core/ +1"),
+        ("Change all below guardrails/", nothing, "1: guardrails/ +1"),
+        ("The core of it", nothing, "0"),
+        ("Write the migrations", nothing, "1: \"migration\" +1"),
+        ("A designer's security design", nothing, "1: \"security\" +1"),
+        ("Redesign it", nothing, "0"),
+        ("Say hello", Known::Failed, "2: failed before +2"),
+        ("Say hello (ultrathink)", nothing, "3: ultrathink +3"),
+        (
+            "Design a.rs b.rs c.rs security/d.rs ultrathink",
+            Known::Failed,
+            "8: 4 files +1, security/ +1, \"security\" +1, failed before +2, ultrathink +3",
+        ),
+    ] {
+        assert_eq!(effort(content, known), want, "{content}");
+    }
+}
+
+#[test]
+fn three_points_are_enough() {
+    let plans = plans(&[["1", "design of a.rs b.rs c.rs d.rs", "-", "cc:TODO"]]);
+    let row = &plans.rows()[0];
+    assert!(!Effort::of(row, Known::Nothing).is_high());
+    let effort = Effort::of(row, Known::Failed);
+    assert_eq!((effort.score(), effort.is_high()), (4, true));
+    let three = Effort { factors: vec![Factor::Ultrathink] };
+    assert!(three.is_high() && THRESHOLD == 3);
+}
+
+#[test]
+fn words_that_only_look_like_files_are_none() {
+    let named = |content: &str| {
+        let plans = plans(&[["1", content, "-", "cc:TODO"]]);
+        effort::files(&plans.rows()[0])
+    };
+    assert_eq!(
+        named("`src/a.rs`, \"b/c.test.ts\" (docs/d.md), ./e.py. f.toml: README.md!"),
+        ["src/a.rs", "b/c.test.ts", "docs/d.md", "e.py", "f.toml", "README.md"]
+    );
+    let none = "e.g. i.e. Node.js 26.1.2 v1.2 https://example.com/a.html POST /login.php ../x.rs and/or \
+                src/*.rs ... a.b";
+    assert_eq!(named(none), [""; 0]);
+}
+
+fn commit(hash: &str, subject: &str) -> Commit {
+    Commit { hash: hash.to_owned(), subject: subject.to_owned() }
+}
+
+#[test]
+fn stale_markers_are_found_by_subjects_and_hashes_alone() {
+    let plans = plans(&[
+        ["1", "[P] Log in", "-", "cc:TODO"],
+        ["2", "Log **out**", "-", "cc:WIP"],
+        ["3", "Log", "-", "cc:TODO"],
+        ["4", "Done", "-", "cc:Done [aaaaaaa]"],
+        ["5", "Gone", "-", "cc:Done [ccccccc]"],
+        ["6", "By hand", "-", "cc:Done"],
+        ["7", "Log in", "-", "blocked"],
+        ["8", "Capitals", "-", "cc:Done [AAAAAAAA]"],
+    ]);
+    let history = [
+        commit("bbbbbbbb00", "Log in"),
+        commit("aaaaaaaa00", "log out."),
+        commit("9999999900", "log in"),
+        commit("8888888800", "Log in and more"),
+        commit("7777777700", ""),
+    ];
+    let found = drift(plans.rows(), &history);
+    let told: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "task 1 (line 5) is cc:TODO, and commit bbbbbbb has its name",
+            "task 2 (line 6) is cc:WIP, and commit aaaaaaa has its name",
+            "task 5 (line 9) is cc:Done [ccccccc], and that commit is not in the history",
+        ]
+    );
+    let mended: Vec<String> = found.iter().map(|drift| drift.mended().to_string()).collect();
+    assert_eq!(mended, ["cc:Done [bbbbbbb]", "cc:Done [aaaaaaa]", "cc:TODO"]);
+    assert_eq!(drift(plans.rows(), &[]).len(), 3);
+    assert_eq!(drift(&[], &history), []);
+}
