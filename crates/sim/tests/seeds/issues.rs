@@ -14,7 +14,7 @@ use crate::{built_in, script::Script};
 const FOUND: &str = "previous:fresh fetch:found,issues=I-1";
 
 /// … which is planned as two change groups, up to the first one's changes.
-const PLANNED: &str = "previous:fresh fetch:found,issues=I-1 claim:told plan:planned,groups=g1+g2";
+const PLANNED: &str = "previous:fresh fetch:found,issues=I-1 claim:told look:ours in_progress:told plan:planned,groups=g1+g2";
 
 /// The way of a group that passes its gate.
 const GROUP: &str = "apply:applied radius:pass invariants:pass tier0:pass commit:saved";
@@ -34,7 +34,9 @@ fn plays(script: &Script, walk: &mut Walk<'_>, outcomes: &str) {
     for (nth, outcome) in (2..).zip(outcomes.chars()) {
         let steps = match outcome {
             'W' => ">friction",
-            _ => "claim:told plan:blocked ask_blocked:give_up report_failure:told",
+            _ => {
+                "claim:told look:ours in_progress:told plan:blocked ask_blocked:give_up report_failure:told"
+            }
         };
         script.go_on(walk, steps);
         script.go_on(walk, "friction:told >fetch_next");

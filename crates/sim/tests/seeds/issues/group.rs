@@ -164,7 +164,7 @@ fn an_issue_goes_on_with_the_groups_it_has() {
         row("none: one failed, one was skipped", format!("{PLANNED} {lost} {blocked}"))
             .at("report_failure"),
         row("no groups at all", {
-            "previous:fresh fetch:found,issues=I-1 claim:told plan:planned,groups="
+            "previous:fresh fetch:found,issues=I-1 claim:told look:ours in_progress:told plan:planned,groups="
         })
         .at("report_failure"),
     ]);

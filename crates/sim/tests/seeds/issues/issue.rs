@@ -11,10 +11,18 @@ use crate::script::{resume, row, working};
 #[test]
 fn an_issue_is_claimed_before_anything_else() {
     issues().holds([
-        row("set status to linear_in_progress_status; create_comment", FOUND)
+        row("create_comment: the claim", FOUND)
             .at("claim")
-            .tells("issue-in-progress issue-starting"),
-        row("then the plan phase", format!("{FOUND} claim:told")).at("plan"),
+            .tells("issue-starting")
+            .silent("issue-in-progress"),
+        row("… which is looked at", format!("{FOUND} claim:told")).at("look"),
+        row("set status to linear_in_progress_status, once it holds", {
+            format!("{FOUND} claim:told look:ours")
+        })
+        .at("in_progress")
+        .tells("issue-starting issue-in-progress"),
+        row("then the plan phase", format!("{FOUND} claim:told look:ours in_progress:told"))
+            .at("plan"),
     ]);
     let script = issues();
     let mut walk = script.play(&[], FOUND);
@@ -24,11 +32,89 @@ fn an_issue_is_claimed_before_anything_else() {
 }
 
 #[test]
+fn whoever_loses_a_claim_takes_it_back_and_goes_on_with_another_issue() {
+    let claimed = format!("{FOUND} claim:told");
+    issues().holds([
+        row("an older claim", format!("{claimed} look:taken"))
+            .at("withdraw")
+            .tells("claim-withdrawn")
+            .silent("issue-in-progress")
+            .records("claimed_by_another"),
+        row("… and another issue", format!("{claimed} look:taken withdraw:told friction:told"))
+            .at("fetch_another")
+            .units("I-1=skipped"),
+        row("not ready any more", format!("{claimed} look:changed withdraw:told friction:told"))
+            .at("fetch_another")
+            .records("not_ready_any_more"),
+        row("gone: there is nothing to take back", format!("{claimed} look:gone"))
+            .at("friction")
+            .never("withdraw in_progress")
+            .records("gone"),
+        row("there is no other", {
+            format!("{claimed} look:taken withdraw:told friction:told fetch_another:empty >")
+        })
+        .records("claimed_by_another [HARNESS_DONE]")
+        .exits(0),
+    ]);
+    // It is no iteration, and no failure.
+    let script = issues();
+    let mut walk = script.play(&[("max", "2")], FOUND);
+    for nth in 2..6 {
+        script.go_on(&mut walk, "claim:told look:taken withdraw:told friction:told");
+        script.go_on(&mut walk, &format!("fetch_another:found,issues=I-{nth}"));
+        let (_, claim) = walk.find("claim").expect("the next issue is claimed");
+        assert_eq!(claim.with.get("iteration"), Some(&1.into()));
+    }
+    script.go_on(&mut walk, ">fetch_next fetch_next:found,issues=I-9");
+    assert_eq!(walk.at(), ["claim"], "two may be worked on");
+}
+
+#[test]
+fn one_issue_and_no_more_if_that_is_wanted() {
+    issues().holds([
+        row("--once", format!("{FOUND} >"))
+            .with("once", "true")
+            .never("fetch_next")
+            .records("[ISSUE_COMPLETE] [HARNESS_STOP]")
+            .exits(0),
+        row("--once, and somebody else has it", {
+            format!("{FOUND} claim:told look:taken withdraw:told friction:told")
+        })
+        .with("once", "true")
+        .at("fetch_another"),
+    ]);
+}
+
+#[test]
+fn a_part_of_an_issue_is_done_if_it_does_all_that_was_asked_for() {
+    let lost = "apply:failed classify:structural drop:nothing log_failure:told";
+    let judged = format!("{PLANNED} {lost} >review");
+    issues().holds([
+        row("every criterion is met", format!("{judged} review:pass,criteria_met=true"))
+            .at("landing"),
+        row("… with warnings", {
+            format!("{judged} review:pass_with_warnings,criteria_met=true")
+        })
+        .at("landing")
+        .records("warnings"),
+        row("one is not", format!("{judged} review:pass,criteria_met=false"))
+            .at("report_failure")
+            .never("landing")
+            .records("partial [ISSUE_FAILED]"),
+        row("C14: nobody says so", format!("{judged} review:pass")).at("report_failure"),
+        row("all groups are there: the review alone counts", {
+            format!("{PLANNED} >review review:pass,criteria_met=false")
+        })
+        .at("landing"),
+    ]);
+}
+
+#[test]
 fn one_issue_at_a_time() {
     let script = issues();
     let mut walk = script.play(&[], "previous:fresh fetch:found,issues=I-1+I-2");
     assert_eq!(working(&walk), "I-1", "Never work on multiple issues simultaneously");
-    script.go_on(&mut walk, "claim:told plan:blocked");
+    script.go_on(&mut walk, "claim:told look:ours in_progress:told plan:blocked");
     assert_eq!((walk.at().join(" "), walk.exit_code()), ("ask_blocked".to_owned(), Some(8)));
     script.go_on(&mut walk, "ask_blocked:give_up report_failure:told");
     assert_eq!(walk.at(), ["friction"], "nor before the one before is seen to");
@@ -49,7 +135,7 @@ fn an_empty_queue_is_done() {
 
 #[test]
 fn a_plan_that_needs_a_person_asks_rather_than_guesses() {
-    let blocked = format!("{FOUND} claim:told plan:blocked");
+    let blocked = format!("{FOUND} claim:told look:ours in_progress:told plan:blocked");
     issues().holds([
         row("Ask if truly blocked", blocked.clone()).at("ask_blocked").exits(8).never("apply"),
         row("… the answer reaches the plan", format!("{blocked} ask_blocked:other"))
@@ -165,14 +251,15 @@ fn nothing_is_committed_or_lands_on_less_than_its_gate() {
 fn a_group_that_was_given_up_is_not_tried_again_by_what_comes_later() {
     let lost = "apply:failed classify:structural drop:nothing log_failure:told";
     let one_lost = format!("{PLANNED} {lost} >review");
+    let met = "review:pass,criteria_met=true";
     issues().holds([
         row("a fix", format!("{one_lost} review:fail,fixable=true review_fix:applied"))
             .at("blast_radius"),
-        row("a moved branch", format!("{one_lost} >landing landing:moved")).at("blast_radius"),
-        row("a conflict", format!("{one_lost} >landing landing:conflict resolve:resolved"))
+        row("a moved branch", format!("{one_lost} {met} landing:moved")).at("blast_radius"),
+        row("a conflict", format!("{one_lost} {met} landing:conflict resolve:resolved"))
             .at("blast_radius"),
         row("a conflict that a person joined", {
-            format!("{one_lost} >landing landing:conflict resolve:failed conflict_gate:manual")
+            format!("{one_lost} {met} landing:conflict resolve:failed conflict_gate:manual")
         })
         .at("blast_radius"),
     ]);

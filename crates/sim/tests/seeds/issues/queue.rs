@@ -109,7 +109,7 @@ fn stop_lets_the_issue_under_way_finish() {
 
 #[test]
 fn stop_is_heard_whatever_became_of_the_issue() {
-    let lost = "claim:told plan:blocked ask_blocked:give_up report_failure:told >";
+    let lost = "claim:told look:ours in_progress:told plan:blocked ask_blocked:give_up report_failure:told >";
     let script = issues();
     let mut walk = script.play(&[], FOUND);
     walk.wishes(Wish::Stop);
@@ -195,7 +195,7 @@ fn groups_that_were_committed_before_a_context_limit_stay_committed() {
 
 #[test]
 fn every_marker_is_recorded() {
-    let lost = "claim:told plan:blocked ask_blocked:give_up report_failure:told";
+    let lost = "claim:told look:ours in_progress:told plan:blocked ask_blocked:give_up report_failure:told";
     issues().holds([
         row("[ISSUE_COMPLETE: {issue_id}]", format!("{FOUND} >friction"))
             .records("[ISSUE_COMPLETE]"),
