@@ -4,5 +4,7 @@
 //! | tracker | file |
 //! |---|---|
 //! | what goes wrong at any of them, and when | `fault.rs` |
+//! | Linear | `linear/`; for the shell `bin/pretend-linear.rs` |
 
 pub mod fault;
+pub mod linear;

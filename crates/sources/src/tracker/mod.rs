@@ -4,6 +4,8 @@
 //! |---|---|
 //! | what can every tracker do? | `mod.rs` |
 //! | how is it known who wrote a comment, and what for? | `marker.rs` |
+//! | how is one reached that is somewhere else, and how often is it tried? | `http.rs`, `tries.rs` |
+//! | Linear | `linear/` |
 //! | a folder of Markdown files | `folder/` |
 //!
 //! A tracker knows nothing of the loop. Every write may be repeated: it looks first whether it was done.
@@ -11,7 +13,10 @@
 #[cfg(test)]
 mod contract;
 pub mod folder;
+mod http;
+pub mod linear;
 pub mod marker;
+mod tries;
 
 use std::fmt::Debug;
 use std::time::Duration;
