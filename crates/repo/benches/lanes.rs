@@ -17,8 +17,8 @@ use std::{
 };
 
 use windlass_repo::{
-    Branch, Git, Host, Land, Landing, Lane, Oid, Person, Repository, Request, Settings, StdRun,
-    Store, Target, When,
+    Branch, Car, Coupled, Git, Host, Land, Landing, Lane, Oid, Person, Repository, Request,
+    Settings, StdRun, Store, Target, When,
 };
 
 const FILES: usize = 5_000;
@@ -69,6 +69,7 @@ fn main() {
     snapshots(&store, &tip);
     checkouts(&store, &tip, worktree);
     landings(&top, &store);
+    trains(&top, &store);
 }
 
 fn snapshots(store: &Store, tip: &Oid) {
@@ -147,6 +148,71 @@ fn landings(top: &Path, store: &Store) {
     rounds("sync, nothing new", |_| {
         store.sync().expect("in sync");
     });
+}
+
+/// Landings of the queue, and their notes: one by itself and eight together, where the branch is checked out. Beside each,
+/// in turns, as many merges of branches that change as much.
+fn trains(top: &Path, store: &Store) {
+    plain(top, &["switch", "-q", "main"]);
+    for cars in [1, 8] {
+        let (mut ours, mut notes, mut theirs) = (Rounds::new(), Rounds::new(), Rounds::new());
+        for round in 0..ROUNDS {
+            let begins = tip(store);
+            let file = |car: usize| format!("d{car}/train-{cars}-{round}.txt");
+            let requests: Vec<Request> = (0..cars)
+                .map(|car| {
+                    let unit = format!("train {cars} {round} {car}");
+                    let lane = lane(store, car, &begins, &unit);
+                    fs::write(lane.work.join(file(car)), &unit).expect("written");
+                    let tree = store.snapshot(&lane, &unit, WHEN).expect("a snapshot").subject.tree;
+                    request(&lane, tree, Land::Merge)
+                })
+                .collect();
+            grow_older();
+            let mut landed = vec![];
+            ours.time(|| landed = arrive(store, &begins, &requests));
+            notes.time(|| {
+                for commit in &landed {
+                    store.note(commit, "Its claims hold.", WHEN).expect("a note");
+                }
+            });
+            for car in 0..cars {
+                let side = format!("side-{cars}-{round}-{car}");
+                plain(top, &["switch", "-q", "-c", &side, begins.as_str()]);
+                fs::write(top.join(format!("d{car}/{side}.txt")), &side).expect("written");
+                plain(top, &["add", "-A"]);
+                plain(top, &["commit", "-q", "-m", "side"]);
+            }
+            plain(top, &["switch", "-q", "main"]);
+            grow_older();
+            theirs.time(|| {
+                for car in 0..cars {
+                    let side = format!("side-{cars}-{round}-{car}");
+                    plain(top, &["merge", "-q", "--no-ff", "-m", "merge", &side]);
+                }
+            });
+        }
+        let ours = ours.print(&format!("train of {cars}, checked out"));
+        notes.print("  its notes");
+        let theirs = theirs.print(&format!("git merge --no-ff, {cars} of them"));
+        ratio("  / merge --no-ff", ours, theirs);
+    }
+}
+
+fn arrive(store: &Store, begins: &Oid, requests: &[Request]) -> Vec<Oid> {
+    let members: Vec<&Request> = requests.iter().collect();
+    let train = store.train(begins, &members).expect("a train");
+    let cars: Vec<&Car> = train
+        .iter()
+        .map(|coupled| match coupled {
+            Coupled::On(car) => car,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let last = cars.last().expect("a car");
+    let landing = store.arrive(&requests[0], begins, &last.commit).expect("a landing");
+    assert!(matches!(landing, Landing::Landed { already: false, .. }), "{landing:?}");
+    cars.into_iter().map(|car| car.commit.clone()).collect()
 }
 
 fn make(top: &Path) {

@@ -1,6 +1,6 @@
 //! The mirror: the person's branches and history, in a place of ours.
 //!
-//! It begins as hard links to their object files, and is kept up by packs of what is new. Both are
+//! It begins as hard links to their object files, and is kept up by what is new. Both are
 //! done with our own configuration, reading their objects as borrowed ones: no program that their
 //! repository names could be started, and nothing of theirs is written. Refs in the mirror only
 //! say what it holds; each stands under an encoded name, so that no two can be in each other's way.
@@ -9,16 +9,20 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     io::{self, ErrorKind},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use crate::{
-    error::RepoError,
+    error::{Doing, RepoError},
     git::Place,
     name::{Branch, component},
     oid::Oid,
     store::{Skeleton, Store, bare_config},
+    transport::is_little,
 };
+
+/// A pack with more bytes stays one.
+const LITTLE_BYTES: u64 = 4 << 20;
 
 /// The branches of a repository at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,26 +104,62 @@ impl Store {
         Ok(())
     }
 
-    /// Writes a pack of what the tips reach and the mirror does not have.
+    /// Takes over what the tips reach and the mirror does not have.
     fn pack(
         &self,
         mirror: &Path,
         tips: &BTreeSet<&Oid>,
         have: &BTreeSet<&Oid>,
     ) -> Result<(), RepoError> {
+        let dir = self.trial_dir();
+        fs::create_dir_all(&dir).doing("made", &dir)?;
+        let taken = self.pack_in(&dir, mirror, tips, have);
+        fs::remove_dir_all(&dir).doing("removed", &dir)?;
+        taken
+    }
+
+    /// The same by way of a directory of its own. A pack for each landing would make every later call of git slower, which
+    /// looks into all of them: so what is little becomes files of its own.
+    fn pack_in(
+        &self,
+        dir: &Path,
+        mirror: &Path,
+        tips: &BTreeSet<&Oid>,
+        have: &BTreeSet<&Oid>,
+    ) -> Result<(), RepoError> {
         let wanted = tips.iter().map(|oid| format!("{oid}\n"));
         let list: String = wanted.chain(have.iter().map(|oid| format!("^{oid}\n"))).collect();
-        let place = Place::bare(mirror).borrowing(&self.repository.objects());
+        let place = Place::bare(mirror);
         self.git()
-            .call("mirror.pack-objects", &place)
+            .call("mirror.pack-objects", &place.clone().borrowing(&self.repository.objects()))
             .args(["pack-objects", "--revs", "-q", "--non-empty", "--delta-base-offset"])
-            .arg(mirror.join("objects/pack/pack"))
+            .arg(dir.join("pack"))
             .stdin(list)
             .ok()
             .map_err(|error| match error.said() {
                 Some(said) => self.damaged(said),
                 None => error.into(),
             })?;
+        let mut files = Vec::new();
+        for file in fs::read_dir(dir).doing("read", dir)? {
+            files.push(file.doing("read", dir)?.path());
+        }
+        let is_pack = |file: &&PathBuf| file.extension().is_some_and(|ending| ending == "pack");
+        if let Some(pack) = files.iter().find(is_pack)
+            && let Some(little) = little(pack).doing("read", pack)?
+        {
+            // Whatever it is: it is theirs, and they have it.
+            let call = self.git().call("mirror.unpack", &place);
+            call.args(["unpack-objects", "-q"]).stdin(little).ok()?;
+            return Ok(());
+        }
+        // Its index comes last: a pack without one is none.
+        files.sort_by_key(|file| file.extension().is_some_and(|ending| ending == "idx"));
+        let packs = mirror.join("objects/pack");
+        for file in files {
+            let to = packs.join(file.file_name().unwrap_or_default());
+            fs::rename(&file, &to).doing("moved", &to)?;
+        }
         Ok(())
     }
 
@@ -139,6 +179,15 @@ impl Store {
     fn damaged(&self, what: &str) -> RepoError {
         RepoError::Damaged { path: self.repository.top().into(), what: what.trim().to_owned() }
     }
+}
+
+/// A pack, if there is not much in it.
+fn little(pack: &Path) -> io::Result<Option<Vec<u8>>> {
+    if fs::metadata(pack)?.len() > LITTLE_BYTES {
+        return Ok(None);
+    }
+    let bytes = fs::read(pack)?;
+    Ok(is_little(&bytes).then_some(bytes))
 }
 
 /// What the mirror holds, by encoded names.

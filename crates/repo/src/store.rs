@@ -14,11 +14,11 @@
 //! other; nothing here is ever garbage-collected behind our back.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     fs, io,
     path::{Path, PathBuf},
     sync::{
-        Mutex, OnceLock,
+        Mutex, MutexGuard, OnceLock,
         atomic::{AtomicU32, Ordering},
     },
 };
@@ -108,7 +108,12 @@ pub struct Store {
     indexes: AtomicU32,
     /// What lanes held when they were recorded last.
     pub(crate) seen: Mutex<BTreeMap<PathBuf, Seen>>,
+    /// The trees of commits that were looked at: a commit has the same one for ever.
+    trees: Mutex<HashMap<Oid, Oid>>,
 }
+
+/// So many trees are remembered at most.
+const TREES_MAX: usize = 4096;
 
 /// What a lane held when it was recorded last.
 #[derive(Clone, Debug)]
@@ -167,6 +172,7 @@ impl Store {
             lane_person: OnceLock::new(),
             indexes: AtomicU32::new(0),
             seen: Mutex::default(),
+            trees: Mutex::default(),
         }
     }
 
@@ -255,7 +261,9 @@ impl Store {
 
     /// Makes a commit. The same arguments make the same commit.
     pub(crate) fn commit(&self, commit: &Commit<'_>) -> Result<Oid, RepoError> {
-        self.commit_at(&self.results(), commit)
+        let made = self.commit_at(&self.results(), commit)?;
+        self.remember_tree(&made, commit.tree);
+        Ok(made)
     }
 
     /// The same, somewhere else.
@@ -279,10 +287,28 @@ impl Store {
         Ok(call.oid()?)
     }
 
+    /// The tree of a commit. What is in the store stays there, so git is asked once.
     pub(crate) fn tree_of(&self, commit: &Oid) -> Result<Oid, RepoError> {
+        if let Some(tree) = self.trees().get(commit) {
+            return Ok(tree.clone());
+        }
         let place = self.results();
         let call = self.git().call("tree-of", &place);
-        Ok(call.args(["rev-parse", "--verify", &format!("{commit}^{{tree}}")]).oid()?)
+        let tree = call.args(["rev-parse", "--verify", &format!("{commit}^{{tree}}")]).oid()?;
+        self.remember_tree(commit, &tree);
+        Ok(tree)
+    }
+
+    fn trees(&self) -> MutexGuard<'_, HashMap<Oid, Oid>> {
+        self.trees.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn remember_tree(&self, commit: &Oid, tree: &Oid) {
+        let mut trees = self.trees();
+        if trees.len() == TREES_MAX {
+            trees.clear();
+        }
+        trees.insert(commit.clone(), tree.clone());
     }
 
     /// The change from a commit to a tree.

@@ -178,11 +178,11 @@ impl Store {
         if !copy_index(&git_dir, place)? {
             return Ok(Some("it has no index".into()));
         }
-        if let Some(why) = self.written_otherwise(note, place)? {
+        let changes = self.changes(&note.from, &note.to)?;
+        if let Some(why) = self.written_otherwise(note, place, &changes)? {
             return Ok(Some(why));
         }
         // What it is told to ignore, git takes for something that may go.
-        let changes = self.changes(&note.from, &note.to)?;
         if let Some(path) = in_the_way(&as_path(&note.checkout), &changes) {
             return Ok(Some(format!("{} is in the way, and no commit has it", path.display())));
         }
@@ -211,13 +211,18 @@ impl Store {
 
     /// Files that the person's own git would write otherwise than ours: those with filters, or with
     /// attributes that only their configuration knows.
-    fn written_otherwise(&self, note: &Note, place: &Place) -> Result<Option<String>, RepoError> {
+    fn written_otherwise(
+        &self,
+        note: &Note,
+        place: &Place,
+        changes: &[Change],
+    ) -> Result<Option<String>, RepoError> {
         if !self.repository.has_git() {
             // Nobody else's git writes there, and ours has recorded the files as they are.
             return Ok(None);
         }
         let mut paths = Vec::new();
-        for change in self.changes(&note.from, &note.to)? {
+        for change in changes {
             paths.extend(change.path.as_os_str().as_bytes());
             paths.push(0);
         }

@@ -28,12 +28,10 @@ impl Store {
         place: &Place,
         pack: Vec<u8>,
     ) -> Result<(), RepoError> {
-        let count =
-            pack.get(8..12).and_then(|bytes| Some(u32::from_be_bytes(bytes.try_into().ok()?)));
         let call = self.git().call(name, place);
-        let call = match count {
+        let call = match count(&pack) {
             Some(0) => return Ok(()),
-            Some(count) if count <= LOOSE_MAX => call.args(["unpack-objects", "-q", "--strict"]),
+            _ if is_little(&pack) => call.args(["unpack-objects", "-q", "--strict"]),
             _ => call.args(["index-pack", "--stdin", "--strict"]),
         };
         match call.stdin(pack).ok() {
@@ -46,4 +44,14 @@ impl Store {
             },
         }
     }
+}
+
+/// How many objects a pack has.
+fn count(pack: &[u8]) -> Option<u32> {
+    Some(u32::from_be_bytes(pack.get(8..12)?.try_into().ok()?))
+}
+
+/// Whether the objects of a pack become files of their own.
+pub(crate) fn is_little(pack: &[u8]) -> bool {
+    count(pack).is_some_and(|count| count <= LOOSE_MAX)
 }

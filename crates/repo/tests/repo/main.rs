@@ -6,6 +6,7 @@ mod clean;
 mod closed;
 mod crash;
 mod find;
+mod growth;
 mod interrupted;
 mod landing;
 mod lanes;
