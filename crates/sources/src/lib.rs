@@ -10,6 +10,8 @@
 //! | a spec with phases, a plan, a roadmap | `spec.rs`, `plan.rs`, `roadmap.rs`; Markdown in general `markdown.rs` |
 //! | a validation contract | `contract/` |
 //! | tasks as rows of a table | `plans/` |
+//! | what passes such a task | `sprint/` |
+//! | why tests fail | `failure/` |
 //! | what a task's agent hands over | `handoff.rs` |
 //! | the state of a session | `autopilot.rs`, `task.rs` |
 //! | a mission's queue, and how it is to be run | `features.rs`, `harness.rs` |
@@ -19,6 +21,7 @@
 
 pub mod autopilot;
 pub mod contract;
+pub mod failure;
 pub mod features;
 pub mod handoff;
 pub mod harness;
@@ -28,6 +31,7 @@ pub mod plan;
 pub mod plans;
 pub mod roadmap;
 pub mod spec;
+pub mod sprint;
 pub mod subsystems;
 pub mod task;
 mod tasks;

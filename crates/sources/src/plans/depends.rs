@@ -49,6 +49,15 @@ impl Depends {
         }
     }
 
+    /// The numbers that it names, ranges by their ends.
+    pub fn numbers(&self) -> Vec<String> {
+        let one = |on: &On| match on {
+            On::One(number) => number.to_string(),
+            On::Range(from, to) => format!("{from}-{to}"),
+        };
+        self.on.iter().map(one).collect()
+    }
+
     /// Whether it says nothing: then what stands around the row counts.
     pub fn is_silent(&self) -> bool {
         self.on.is_empty() && self.unclear.is_empty()

@@ -1,0 +1,172 @@
+//! Fixes that were proposed and nobody has decided on yet: `pending-fix-proposals.jsonl`, a line for each.
+
+use serde::{Deserialize, Serialize};
+
+use super::Cause;
+use crate::plans::{NewRow, Number, Plans, Row, Status};
+
+/// Where they are.
+pub const PATH: &str = ".claude/state/pending-fix-proposals.jsonl";
+
+/// A fix that is proposed: a row to be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// The number of the row that it would be.
+    pub fix_task_id: String,
+    /// The task that failed.
+    pub source_task_id: String,
+    /// What is to be done.
+    pub content: String,
+    /// When it is done.
+    pub dod: String,
+    /// What it waits for.
+    pub depends: String,
+    /// What kind of failure it is.
+    pub failure_category: String,
+    /// The same for the same cause.
+    #[serde(default)]
+    pub cause_key: String,
+    /// The test that failed, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
+}
+
+impl Proposal {
+    /// The fix of a row for a cause, with a number that no row has.
+    pub fn of(row: &Row, cause: &Cause, plans: &Plans) -> Self {
+        let names = (1_u32..).map(|n| if n == 1 { "fix".to_owned() } else { format!("fix{n}") });
+        let mut numbers = names.into_iter().map(|name| row.number.below(&name));
+        let number = numbers.find_map(|number| match number {
+            Some(number) => plans.row(&number).is_none().then_some(number),
+            // A number that cannot be any longer.
+            None => Some(row.number.clone()),
+        });
+        Proposal {
+            fix_task_id: number.map_or_else(String::new, |number| number.to_string()),
+            source_task_id: row.number.to_string(),
+            content: format!("fix: {} - {}", row.content, cause.first.class.word()),
+            dod: "Tests/CI pass".to_owned(),
+            depends: row.number.to_string(),
+            failure_category: cause.first.class.word().to_owned(),
+            cause_key: cause.first.key(),
+            test: cause.first.test.clone(),
+        }
+    }
+
+    /// The row that it would be, if its numbers can be those of rows.
+    pub fn row(&self) -> Option<NewRow> {
+        Some(NewRow {
+            number: Number::of(&self.fix_task_id)?,
+            content: self.content.clone(),
+            dod: self.dod.clone(),
+            depends: Number::of(&self.depends).into_iter().collect(),
+            status: Status::Todo,
+            beside: Number::of(&self.source_task_id),
+        })
+    }
+}
+
+/// All that are pending.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Proposals {
+    lines: Vec<Line>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Line {
+    Proposal(Box<Proposal>),
+    /// Somebody else's: it stays.
+    Other(String),
+}
+
+/// Why it is not clear which one is meant.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unsure {
+    /// There is none.
+    #[error("no fix is proposed")]
+    None,
+    /// There are several, and none is named.
+    #[error("{} fixes are proposed: say which, {}", .0.len(), .0.join(" or "))]
+    Several(Vec<String>),
+    /// There is none of that name.
+    #[error("no fix is proposed for {said}{}", if .there.is_empty() { String::new() } else { format!(": there is {}", .there.join(", ")) })]
+    NoSuch {
+        /// What was said.
+        said: String,
+        /// What there is.
+        there: Vec<String>,
+    },
+}
+
+impl Proposals {
+    /// Reads the file. A line that is none of ours stays as it is.
+    pub fn read(text: &str) -> Self {
+        let lines = text.lines().filter(|line| !line.trim().is_empty()).map(|line| {
+            match serde_json::from_str(line) {
+                Ok(proposal) => Line::Proposal(Box::new(proposal)),
+                Err(_) => Line::Other(line.to_owned()),
+            }
+        });
+        Proposals { lines: lines.collect() }
+    }
+
+    /// The file's text.
+    pub fn write(&self) -> String {
+        let line = |line: &Line| match line {
+            // Every proposal can be written as JSON.
+            Line::Proposal(proposal) => serde_json::to_string(proposal).unwrap_or_default() + "\n",
+            Line::Other(line) => format!("{line}\n"),
+        };
+        self.lines.iter().map(line).collect()
+    }
+
+    /// Those that are pending, the oldest first.
+    pub fn all(&self) -> impl Iterator<Item = &Proposal> {
+        self.lines.iter().filter_map(|line| match line {
+            Line::Proposal(proposal) => Some(&**proposal),
+            Line::Other(_) => None,
+        })
+    }
+
+    /// Adds one, in the place of one of the same number.
+    pub fn add(&mut self, proposal: Proposal) {
+        let same = |line: &Line| matches!(line, Line::Proposal(own) if own.fix_task_id == proposal.fix_task_id);
+        match self.lines.iter().position(same) {
+            Some(at) => self.lines[at] = Line::Proposal(Box::new(proposal)),
+            None => self.lines.push(Line::Proposal(Box::new(proposal))),
+        }
+    }
+
+    /// Takes out the one that is meant: by the number of the fix or of the task that failed, or the only one.
+    ///
+    /// # Errors
+    ///
+    /// When it is not clear which one is meant.
+    pub fn take(&mut self, said: Option<&str>) -> Result<Proposal, Unsure> {
+        let there: Vec<String> = self.all().map(|own| own.fix_task_id.clone()).collect();
+        let said = said.map(str::trim).filter(|said| !said.is_empty());
+        let wanted = match (said, there.as_slice()) {
+            (None, []) => return Err(Unsure::None),
+            (None, [only]) => only.clone(),
+            (None, _) => return Err(Unsure::Several(there)),
+            (Some(said), _) => {
+                let of_task = self.all().filter(|own| own.source_task_id == said);
+                let of_task: Vec<String> = of_task.map(|own| own.fix_task_id.clone()).collect();
+                match (there.iter().any(|own| own == said), of_task.as_slice()) {
+                    (true, _) => said.to_owned(),
+                    (false, [only]) => only.clone(),
+                    (false, []) => return Err(Unsure::NoSuch { said: said.to_owned(), there }),
+                    (false, _) => return Err(Unsure::Several(of_task)),
+                }
+            }
+        };
+        let at = self
+            .lines
+            .iter()
+            .position(|line| matches!(line, Line::Proposal(own) if own.fix_task_id == wanted));
+        match at.map(|at| self.lines.remove(at)) {
+            Some(Line::Proposal(proposal)) => Ok(*proposal),
+            _ => Err(Unsure::None),
+        }
+    }
+}
