@@ -16,6 +16,8 @@ mod list;
 pub mod part;
 pub mod schema;
 mod server;
+#[cfg(test)]
+mod tests;
 mod world;
 
 pub use server::{Linear, NewIssue, limited};

@@ -359,6 +359,12 @@ impl Linear {
         self.world().asked.clone()
     }
 
+    /// What a request gets, without a network in between.
+    #[cfg(test)]
+    pub(super) fn answer(&self, asked: &Asked) -> Given {
+        self.shared.answer(asked)
+    }
+
     fn world(&self) -> MutexGuard<'_, World> {
         self.shared.world()
     }
@@ -424,7 +430,11 @@ impl Shared {
             Err(wrong) => given(400, &refusal(&wrong, "GRAPHQL_VALIDATION_FAILED")),
             Ok(answer) => {
                 let mut answer = json!(answer);
-                for error in answer["errors"].as_array_mut().into_iter().flatten() {
+                let errors = answer.get_mut("errors").and_then(Value::as_array_mut);
+                for error in errors.into_iter().flatten() {
+                    let message = error["message"].as_str().unwrap_or_default();
+                    let message = message.strip_prefix("resolver error: ").unwrap_or(message);
+                    error["message"] = json!(message);
                     error["extensions"] =
                         json!({"type": "invalid input", "code": "INPUT_ERROR", "userError": true});
                 }

@@ -50,26 +50,21 @@ struct Reply<T> {
 
 #[derive(Default, Deserialize)]
 struct Refusals {
-    #[serde(default)]
-    errors: Vec<Refusal>,
+    errors: Option<Vec<Refusal>>,
 }
 
 #[derive(Deserialize)]
 struct Refusal {
-    #[serde(default)]
-    message: String,
-    #[serde(default)]
-    extensions: Extensions,
+    message: Option<String>,
+    extensions: Option<Extensions>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Extensions {
-    #[serde(default, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<String>,
-    #[serde(default)]
     code: Option<String>,
-    #[serde(default)]
     user_presentable_message: Option<String>,
 }
 
@@ -99,8 +94,11 @@ impl Linear {
     /// What an answer means.
     fn heard<O: Operation>(&self, answer: &Answer) -> Result<O::Came, Met> {
         let refusals: Refusals = serde_json::from_slice(&answer.body).unwrap_or_default();
-        let is = |word: &str| refusals.errors.iter().any(|it| it.extensions.is(word));
-        let why = match refusals.errors.first() {
+        let errors = refusals.errors.unwrap_or_default();
+        let is = |word: &str| {
+            errors.iter().filter_map(|it| it.extensions.as_ref()).any(|it| it.is(word))
+        };
+        let why = match errors.first() {
             Some(first) => self.clean(first.what()),
             None => format!("it answers with status {}", answer.status),
         };
@@ -115,8 +113,11 @@ impl Linear {
         if answer.status >= 500 || passes.iter().any(|word| is(word)) {
             return Err(Met::Passing { sent: true, asked: asked(answer), why });
         }
-        if !refusals.errors.is_empty() || !(200..300).contains(&answer.status) {
+        if !errors.is_empty() {
             return Err(Met::Final(Trouble::No(why)));
+        }
+        if !(200..300).contains(&answer.status) {
+            return Err(Met::Final(Trouble::Other(TrackerError::Strange { tracker: NAME, why })));
         }
         let reply: Result<Reply<O::Came>, _> = serde_json::from_slice(&answer.body);
         let why = match reply {
@@ -184,8 +185,10 @@ impl Asking<'_> {
 impl Refusal {
     /// What it says, for people where it says so.
     fn what(&self) -> &str {
-        let shown = self.extensions.user_presentable_message.as_deref();
-        shown.filter(|shown| !shown.is_empty()).unwrap_or(&self.message)
+        let extensions = self.extensions.as_ref();
+        let shown = extensions.and_then(|it| it.user_presentable_message.as_deref());
+        let all = [shown, self.message.as_deref()].into_iter().flatten();
+        all.into_iter().find(|text| !text.is_empty()).unwrap_or("it gives no reason")
     }
 }
 

@@ -581,6 +581,16 @@ fn answers_that_nobody_expects_are_said_to_be_strange() {
     for body in ["", "<html>", "{}", r#"{"data":null}"#, r#"{"data":{"projects":[]}}"#] {
         assert!(strange(body).starts_with(expected), "{body}");
     }
+    let odd = r#"{"errors":[{"extensions":null},{"message":null,"extensions":{"code":4}}]}"#;
+    assert!(strange(odd).starts_with(expected), "{odd}");
+    let silent = r#"{"errors":[{"extensions":null}],"data":null}"#;
+    assert_eq!(strange(silent), "Linear refuses: it gives no reason");
+    for status in [301, 404, 418] {
+        server.faults().add("", Fault::Answer { status, headers: Vec::new(), body: String::new() });
+        let error = client.linear.projects().unwrap_err();
+        assert_eq!(error.to_string(), format!("{expected}it answers with status {status}"));
+        assert!(error.next_step().contains("base URL"), "{}", error.next_step());
+    }
     let huge = "x".repeat(33 << 20);
     assert_eq!(strange(&huge), "Linear has no answer: the answer has more than 32 MiB");
     let forever =
