@@ -150,7 +150,10 @@ impl Agent for Claude {
         args.extend(model.map(|it| format!("--model={it}")));
         args.extend(ask.effort(&self.settings.effort).map(|it| format!("--effort={it}")));
         args.extend(ask.spend.turns.map(|it| format!("--max-turns={it}")));
-        args.extend(ask.spend.cost_micros.map(|it| format!("--max-budget-usd={}", dollars(it))));
+        // It counts on from what its session has cost.
+        let before = if let Reported::Known(cost) = ask.before.cost { cost } else { 0 };
+        let budget = ask.spend.cost_micros.map(|it| it.saturating_add(before));
+        args.extend(budget.map(|it| format!("--max-budget-usd={}", dollars(it))));
         args.push(match ask.resumes {
             Some(session) => format!("--resume={session}"),
             None => format!("--session-id={}", ask.session),
@@ -171,7 +174,8 @@ impl Agent for Claude {
     }
 
     fn listener(&self, ask: &Ask<'_>) -> Box<dyn Listener> {
-        Box::new(Stream::new(ask.reporter.clone(), self.settings.prices.clone()))
+        let stream = Stream::new(ask.reporter.clone(), self.settings.prices.clone());
+        Box::new(Stream { before: ask.before, ..stream })
     }
 
     fn record(&self) -> Option<Record> {
@@ -225,6 +229,8 @@ struct Stream {
     tally: Tally,
     /// It was cut off before; what it used up then, its own account does not have.
     past: bool,
+    /// What its session had used up when this invocation began, which its account has as well.
+    before: Usage,
     /// A model has said something.
     answered: bool,
     /// The message that is being written.
@@ -308,6 +314,7 @@ impl Stream {
             prices,
             tally: Tally::default(),
             past: false,
+            before: Usage::NONE,
             answered: false,
             current: String::new(),
             limit: None,
@@ -447,13 +454,18 @@ impl Stream {
         let Some(result) = &self.result else { return Usage::UNKNOWN };
         let seen = self.tally.usage(&self.prices);
         let Reported::Known(tokens) = seen.tokens else { return seen };
-        let account = accounted(result);
+        let less = |figure: u64, before: Reported| match before {
+            Reported::Known(before) => figure.checked_sub(before),
+            Reported::Unknown => None,
+        };
+        let account = less(accounted(result), self.before.tokens).unwrap_or(0);
         let tokens = if self.past { tokens } else { tokens.max(account) };
         if self.answered && tokens == 0 {
             // No model answers for nothing: its provider did not say.
             return Usage::UNKNOWN;
         }
         let cost = result.get("total_cost_usd").and_then(Json::as_f64).and_then(micros);
+        let cost = cost.and_then(|cost| less(cost, self.before.cost));
         // Its own account does not go back to before it was cut off, and a model that it has no price for is not free.
         let cost = match cost {
             Some(cost) if !self.past && (cost > 0 || tokens == 0) => Reported::Known(cost),

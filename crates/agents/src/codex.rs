@@ -221,6 +221,8 @@ struct Stream {
     model: String,
     /// By all requests of the session, also those from before it was cut off.
     used: Tokens,
+    /// What earlier invocations of the same conversation had used up by then.
+    before: Tokens,
     /// The most that this came to so far: what was spent only grows, also when it changes to a cheaper model.
     dearest: u64,
     /// Its provider says: not before this.
@@ -231,6 +233,18 @@ struct Stream {
     last: Option<String>,
     turn: Turn,
     drift: Drift,
+}
+
+/// Tokens as it counts them. What it read from the cache, or wrote to it, it counts as read once more.
+fn figures(usage: &Map<String, Json>) -> Tokens {
+    let figure = |key: &str| usage.get(key).and_then(Json::as_u64).unwrap_or(0);
+    let (cached, written) = (figure("cached_input_tokens"), figure("cache_write_input_tokens"));
+    Tokens {
+        input: figure("input_tokens").saturating_sub(cached).saturating_sub(written),
+        cached,
+        cache_write: written,
+        output: figure("output_tokens"),
+    }
 }
 
 /// Why a turn failed.
@@ -247,7 +261,9 @@ impl Listener for Stream {
         let strange = self.drift.heed(from, &event);
         let events = match from {
             Source::Output => self.printed(&event),
-            Source::Record | Source::Past => self.written(from, &event).unwrap_or_default(),
+            Source::Record | Source::Past | Source::Before => {
+                self.written(from, &event).unwrap_or_default()
+            }
         };
         events.into_iter().chain(strange).collect()
     }
@@ -288,6 +304,7 @@ impl Stream {
             prices,
             model: model.to_owned(),
             used: Tokens::default(),
+            before: Tokens::default(),
             dearest: 0,
             limit: None,
             error: None,
@@ -365,6 +382,10 @@ impl Stream {
                 self.model = text(payload, "model")?.to_owned();
                 None
             }
+            ("token_usage_record", _) if from == Source::Before => {
+                self.before = figures(payload.get("thread_token_usage")?.as_object()?);
+                None
+            }
             ("token_usage_record", _) => {
                 let used = self.uses(payload.get("thread_token_usage")?.as_object()?);
                 Some(vec![Event::Turn, used])
@@ -383,15 +404,7 @@ impl Stream {
 
     /// What the whole session has used up so far.
     fn uses(&mut self, usage: &Map<String, Json>) -> Event {
-        let figure = |key: &str| usage.get(key).and_then(Json::as_u64).unwrap_or(0);
-        let (cached, written) = (figure("cached_input_tokens"), figure("cache_write_input_tokens"));
-        // What it read from the cache, or wrote to it, it counts as read once more.
-        let used = Tokens {
-            input: figure("input_tokens").saturating_sub(cached).saturating_sub(written),
-            cached,
-            cache_write: written,
-            output: figure("output_tokens"),
-        };
+        let used = figures(usage).minus(self.before);
         if used.total() >= self.used.total() {
             self.used = used;
         }

@@ -73,7 +73,7 @@ impl Drift {
         let well = match from {
             Source::Output => self.printed(event),
             Source::Record => self.written(event),
-            Source::Past => true,
+            Source::Past | Source::Before => true,
         };
         (first && !well).then_some(Event::Strange)
     }

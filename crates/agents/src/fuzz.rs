@@ -230,7 +230,8 @@ fn put(value: &mut Json, at: &mut usize, new: &Json) -> bool {
 type Step = (Index, Damage, Source);
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let source = select(vec![Source::Output, Source::Output, Source::Record, Source::Past]);
+    let source =
+        select(vec![Source::Output, Source::Output, Source::Record, Source::Past, Source::Before]);
     proptest::collection::vec((any::<Index>(), damage(), source), 1..24)
 }
 
@@ -273,7 +274,7 @@ fn chosen(who: Who, steps: &[Step]) -> Vec<(Vec<u8>, Source)> {
     let line = |(at, damage, source): &Step| {
         let whole = match source {
             Source::Output => at.get::<Vec<u8>>(printed).as_slice(),
-            Source::Record | Source::Past => at.get::<&str>(RECORD).as_bytes(),
+            Source::Record | Source::Past | Source::Before => at.get::<&str>(RECORD).as_bytes(),
         };
         (damaged(whole, damage, printed), *source)
     };

@@ -272,6 +272,7 @@ impl Listener for Stream {
         let events = match from {
             Source::Output => self.printed(event),
             Source::Record | Source::Past => self.written(&event).unwrap_or_default(),
+            Source::Before => Vec::new(),
         };
         events.into_iter().chain(strange).collect()
     }

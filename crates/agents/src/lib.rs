@@ -95,8 +95,12 @@ pub struct Ask<'a> {
     pub home: &'a Path,
     /// A name for its session that no other has, in the form of a UUID.
     pub session: &'a str,
-    /// The session that it is to go on with, by its own name, if it was cut off before.
+    /// The session that it is to go on with, by its own name, if there is one.
     pub resumes: Option<&'a str>,
+    /// It was not cut off there: it had come to its answer, and is told something further.
+    pub further: bool,
+    /// What earlier invocations of the session have used up: an agent may count on from there.
+    pub before: windlass_core::run::Usage,
     /// What it may use up before it is stopped.
     pub spend: Spend,
 }
@@ -157,6 +161,8 @@ impl<'a> Ask<'a> {
             home: Path::new("/home"),
             session: "00000000-0000-4000-8000-000000000000",
             resumes: None,
+            further: false,
+            before: windlass_core::run::Usage::NONE,
             spend: Spend::default(),
         }
     }

@@ -54,6 +54,8 @@ pub enum Source {
     Record,
     /// The same, from before it was cut off and taken up again.
     Past,
+    /// The same, from earlier invocations of the conversation that it goes on with: those have accounts of their own.
+    Before,
 }
 
 /// Listens to one invocation of an agent.
@@ -195,6 +197,15 @@ impl Tokens {
             cached: self.cached.saturating_add(other.cached),
             cache_write: self.cache_write.saturating_add(other.cache_write),
             output: self.output.saturating_add(other.output),
+        }
+    }
+
+    pub fn minus(self, other: Tokens) -> Tokens {
+        Tokens {
+            input: self.input.saturating_sub(other.input),
+            cached: self.cached.saturating_sub(other.cached),
+            cache_write: self.cache_write.saturating_sub(other.cache_write),
+            output: self.output.saturating_sub(other.output),
         }
     }
 

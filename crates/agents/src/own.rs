@@ -34,6 +34,8 @@ pub struct Errand {
     pub session: String,
     /// The session goes on: its record is there.
     pub resumes: bool,
+    /// It had come to its answer there, and is told something further.
+    pub further: bool,
     /// What may be used up.
     pub spend: Spend,
     /// What the kind wants to know besides.
@@ -51,6 +53,7 @@ impl Errand {
             lane: ask.lane.display().to_string(),
             session: ask.session.to_owned(),
             resumes: ask.resumes.is_some(),
+            further: ask.further,
             spend: ask.spend,
             own,
         }
@@ -219,7 +222,12 @@ impl Listener for Stream {
     fn line(&mut self, from: Source, line: &[u8]) -> Vec<Event> {
         let Ok(said) = serde_json::from_slice(line) else { return Vec::new() };
         // Its own record says what it has used up, and that is all that is of interest there.
-        if from != Source::Output && !matches!(said, Said::Usage { .. }) {
+        let heeds = match from {
+            Source::Output => true,
+            Source::Record | Source::Past => matches!(said, Said::Usage { .. }),
+            Source::Before => false,
+        };
+        if !heeds {
             return Vec::new();
         }
         vec![match said {

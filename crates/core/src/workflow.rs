@@ -492,6 +492,8 @@ pub enum Kind {
         role: String,
         /// Agents in order of preference; empty means whatever the configuration says.
         agents: Vec<String>,
+        /// Stages of a scope that name the same one go on with one conversation.
+        session: Option<String>,
     },
     /// Independent roles in parallel, then critique, then synthesis.
     Panel {

@@ -138,8 +138,23 @@ pub fn prompt_begins(prompt: &str) -> &str {
 
 /// The whole prompt.
 pub fn prompt(brief: &Brief<'_>, task: &Task<'_>) -> String {
+    told(brief, task, "")
+}
+
+/// The same, for somebody who has worked on this before and remembers it. It has everything that they need if they do not.
+pub fn further(brief: &Brief<'_>, task: &Task<'_>) -> String {
+    told(
+        brief,
+        task,
+        "This goes on from what you did here before. The files are as they were recorded then, or as somebody has changed them \
+         since: look before you rely on what you remember.\n\n",
+    )
+}
+
+fn told(brief: &Brief<'_>, task: &Task<'_>, first: &str) -> String {
     let mut text = prefix(brief);
     text.push_str(NOW);
+    text.push_str(first);
     text.push_str(&format!("Stage: {}\n", task.stage));
     let mut named = |what: &str, item: Option<(&str, &str)>| {
         if let Some((id, title)) = item {

@@ -443,6 +443,26 @@ impl Shop {
         })
     }
 
+    /// Gives quarters another name: who had that has it no longer.
+    pub fn rename_quarters(&self, from: &str, to: &str) -> Result<(), Trouble> {
+        let (from, to) = (self.quarters_at(from), self.quarters_at(to));
+        isolation::remove(&to).map_err(|error| Trouble::io("remove", &to, &error))?;
+        std::fs::rename(&from, &to).map_err(|error| Trouble::io("rename", &from, &error))
+    }
+
+    /// Gives quarters up that somebody has left.
+    pub fn give_up_quarters(&self, name: &str) -> Result<(), Trouble> {
+        let path = self.quarters_at(name);
+        isolation::remove(&path).map_err(|error| Trouble::io("remove", &path, &error))
+    }
+
+    /// Gives up the quarters whose names begin like this.
+    pub fn give_up_all_quarters(&self, begins: &str) -> Result<(), Trouble> {
+        let Ok(entries) = std::fs::read_dir(self.all_quarters()) else { return Ok(()) };
+        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+        names.filter(|name| name.starts_with(begins)).try_for_each(|it| self.give_up_quarters(&it))
+    }
+
     fn made<'q>(&self, quarters: Quarters<'q>) -> Result<Quarters<'q>, Trouble> {
         isolation::make_quarters(&quarters.path)
             .map_err(|error| Trouble::io("make", &quarters.path, &error))?;

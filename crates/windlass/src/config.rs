@@ -555,7 +555,7 @@ impl Config {
             let call = crew.call(role, &played(role), None);
             let named = call.iter().flat_map(|call| &call.agents);
             let by_stages = flow.stages.iter().flat_map(|stage| match &stage.kind {
-                Kind::Role { role: own, agents } if own == *role => agents.as_slice(),
+                Kind::Role { role: own, agents, .. } if own == *role => agents.as_slice(),
                 _ => &[],
             });
             named.chain(by_stages).all(free)

@@ -85,6 +85,8 @@ codes! {
     UnknownTell = "unknown-tell",
     /// A list that its stage does not report.
     UnknownList = "unknown-list",
+    /// Two roles that would share one conversation.
+    SharedSession = "shared-session",
     /// Two lists that give one fact two types.
     FactConflict = "fact-conflict",
     /// Members of a panel that do not share their verdicts.

@@ -67,6 +67,8 @@ pub enum EffectKind {
         panel: Option<(PanelPhase, u16)>,
         /// Whether it may change files.
         edits: bool,
+        /// The conversation that it goes on with, if there is one by now.
+        session: Option<String>,
     },
     /// Do something without an agent.
     Errand(Errand),
@@ -176,6 +178,11 @@ impl Run {
             },
             panel,
             edits: stage.edits,
+            session: if let Kind::Role { session, .. } = &stage.kind {
+                session.clone()
+            } else {
+                None
+            },
         };
         let kind = match &stage.kind {
             Kind::Role { role, .. } => invoke(role, None),

@@ -65,15 +65,13 @@ impl HeardOf {
     }
 
     /// The second answer counts, and both cost. Both are on record, and others see both.
-    pub fn repaired(self, again: HeardOf) -> HeardOf {
+    pub fn and(self, again: HeardOf, why: &str) -> HeardOf {
         let both = format!("{}\n{}", self.said(), again.said());
         let own = self.answer.text.is_some() || again.answer.text.is_some();
         let mut answer = again.answer;
         answer.text = own.then_some(both);
         answer.usage = plus(self.answer.usage, answer.usage);
-        answer
-            .remarks
-            .insert(0, "it had to be asked again for an answer that could be read".to_owned());
+        answer.remarks.insert(0, why.to_owned());
         let mut stdout = self.stdout;
         stdout.extend_from_slice(b"\n");
         stdout.extend(again.stdout);
@@ -82,7 +80,7 @@ impl HeardOf {
     }
 }
 
-fn plus(one: Usage, other: Usage) -> Usage {
+pub(super) fn plus(one: Usage, other: Usage) -> Usage {
     use windlass_core::run::Reported::{Known, Unknown};
     let add = |one, other| match (one, other) {
         (Known(one), Known(other)) => Known(one.saturating_add(other)),
@@ -178,7 +176,7 @@ pub(super) mod tests {
         let unclear = heard(r#"{"text":"well, hush-hush-1"}"#, None).0;
         assert_eq!(unclear.answer.came, Came::Unknown);
         assert_eq!(unclear.said(), "well, [masked]");
-        let whole = unclear.repaired(heard(STREAM, None).0);
+        let whole = unclear.and(heard(STREAM, None).0, "it was asked again");
         assert!(whole.said().starts_with("well, [masked]\ngood: it is\n"), "{}", whole.said());
         let stream = String::from_utf8(whole.stdout.clone()).unwrap();
         assert!(stream.contains(r#""event":"begin""#) && stream.starts_with(r#"{"text":"#));

@@ -1,10 +1,12 @@
 //! Invokes an agent: prepares its lane, asks it, reads its answer, and keeps what it did to the lane.
 
+mod talk;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use windlass_agents::{Agent, Ask, Came, DRIFT, Fate, Program, Spend, one_line};
+use windlass_agents::{Agent, Ask, Came, DRIFT, Fate, Program, Source, Spend, one_line};
 use windlass_core::lang::Reporter;
 use windlass_core::run::{Ended, Report, Usage};
 use windlass_process::beneath::{Links, Root};
@@ -26,6 +28,9 @@ use crate::papers;
 use crate::prompt::{self, Brief, Task};
 use crate::role::{LaneSight, Role};
 use crate::shop::{Brake, Quarters, Shop, Stopped, when};
+
+pub(super) use talk::talks_of;
+use talk::{Going, Left};
 
 /// So much of each stream is kept, from its beginning and from its end.
 const KEPT_BYTES: u64 = 2 << 20;
@@ -151,31 +156,26 @@ impl<'a> Visit<'a> {
 
     /// Asks, hears, and looks at what came of it.
     fn done(&self, agent_name: &str, agent: &dyn Agent) -> Outcome {
-        let mut left = None;
-        if self.job.again {
+        let left = if self.job.again {
             // What was complete before the process went away is taken. A session that was cut off goes on, where the agent
             // can do that and nothing else was lost; everything else is done anew.
             if let Some(kept) = Kept::find(&self.shop.desks(), self.job.id) {
+                self.end_talk(&kept.came)?;
                 return self.report(kept).map(Ok);
             }
-            left = self.left_behind(agent);
-            if left.is_none() {
-                return self.lost();
+            match self.left_behind(agent) {
+                None => return self.lost(),
+                left => left,
             }
-        }
+        } else {
+            self.prepare()?;
+            self.take_up(agent_name, agent)?
+        };
         let brief = self.brief();
-        let text = match &left {
-            Some(_) => prompt::go_on(&brief),
-            None => {
-                self.put_back()?;
-                let papers = self.shop.clerk.papers_for(&self.job.situation());
-                papers::put(&self.lane.work, &papers)?;
-                papers::make_room(
-                    &self.lane.work,
-                    self.writes.iter().map(|(_, path)| path.as_str()),
-                )?;
-                prompt::prompt(&brief, &self.task())
-            }
+        let text = match left.as_ref().and_then(|left| left.going.as_ref()) {
+            Some(Going { further: false, .. }) => prompt::go_on(&brief),
+            Some(Going { further: true, .. }) => prompt::further(&brief, &self.task()),
+            None => prompt::prompt(&brief, &self.task()),
         };
         let text = self.shop.setup.mask.text(&text);
         // That the agent is wanted, and what it may cost, is on record already; what it is asked goes there meanwhile.
@@ -198,8 +198,18 @@ impl<'a> Visit<'a> {
         let kept = self.gathered(Kept::of(heard, agent_name, text))?;
         let desk = self.shop.desk()?;
         kept.write(&desk.path, self.job.id)?;
+        self.end_talk(&kept.came)?;
         // Nobody else gets the desk before the journal has what lies there.
         self.report(kept).map(|done| Ok(Done { desk: Some(desk), ..done }))
+    }
+
+    /// Has the lane as it should be for whoever begins in it.
+    fn prepare(&self) -> Result<(), Trouble> {
+        self.put_back()?;
+        let papers = self.shop.clerk.papers_for(&self.job.situation());
+        papers::put(&self.lane.work, &papers)?;
+        let promised = self.writes.iter().map(|(_, path)| path.as_str());
+        papers::make_room(&self.lane.work, promised)
     }
 
     /// What is the same for every invocation of the role.
@@ -266,55 +276,33 @@ impl<'a> Visit<'a> {
         let stable = if prompt.starts_with(&prefix) { prefix.len() } else { 0 };
         let quarters = match left {
             Some(left) => left,
-            None => Left { quarters: self.quarters("", name)?, session: None },
+            None => Left { quarters: self.quarters("", name)?, going: None },
         };
-        let heard = match self.ask(agent, (prompt, stable), quarters)? {
-            Ok(heard) if heard.answer.came == Came::Unknown => heard,
-            clear => return Ok(clear),
+        let further = quarters.going.as_ref().is_some_and(|going| going.further);
+        let mut heard = match self.ask(agent, (prompt, stable), quarters)? {
+            Ok(heard) => heard,
+            Err(stopped) => return Ok(Err(stopped)),
         };
+        if further && matches!(heard.answer.came, Came::ContextFull | Came::Crashed) {
+            // What it remembers has become too much, or is no use to it: it begins anew, with all that it needs.
+            self.prepare()?;
+            self.shop.give_up_quarters(&self.quarters_name(""))?;
+            let text = self.shop.setup.mask.text(&prompt::prompt(brief, &self.task()));
+            let quarters = Left { quarters: self.quarters("", name)?, going: None };
+            heard = match self.ask(agent, (&text, stable), quarters)? {
+                Ok(anew) => heard.and(anew, "it could not go on from before, and began anew"),
+                Err(stopped) => return Ok(Err(stopped)),
+            };
+        }
+        if heard.answer.came != Came::Unknown {
+            return Ok(Ok(heard));
+        }
         let why = heard.answer.remarks.join("; ");
         let repair = prompt::repair(brief, &heard.said(), &why);
-        let quarters = Left { quarters: self.quarters("-again", name)?, session: None };
+        let quarters = Left { quarters: self.quarters("-again", name)?, going: None };
         let again = self.ask(agent, (&repair, 0), quarters)?;
-        Ok(again.map(|again| heard.repaired(again)))
-    }
-
-    /// New quarters of this invocation.
-    fn quarters(&self, which: &str, agent: &str) -> Result<Quarters<'a>, Trouble> {
-        let quarters = self.shop.quarters_of(&self.quarters_name(which))?;
-        kept::mark(&quarters.path, agent)?;
-        Ok(quarters)
-    }
-
-    fn quarters_name(&self, which: &str) -> String {
-        format!("effect-{}{which}", self.job.id.0)
-    }
-
-    /// What was left behind when the invocation was cut off, if the agent can go on with it. Where the machine itself went
-    /// down, its record may be there and what it did may not.
-    fn left_behind(&self, agent: &dyn Agent) -> Option<Left<'a>> {
-        let quarters = self.shop.quarters_left(&self.quarters_name(""))?;
-        let [home, _] = self.shop.setup.isolation.home(&quarters.path);
-        let steps = Steps::taken(&quarters.path)?;
-        let session = agent.session(&home, &self.session(), &steps);
-        let same = kept::same_boot(&quarters.path);
-        // Without a session they are given up, here and now.
-        session.filter(|_| same).map(|session| Left { quarters, session: Some(session) })
-    }
-
-    /// A name for the agent's session: the same whenever it is asked for.
-    fn session(&self) -> String {
-        let name = format!("{} {}", self.shop.run, self.job.id.0);
-        let digest = windlass_journal::BlobId::of(name.as_bytes()).to_string();
-        let part = |from: usize, to: usize| digest.get(from..to).unwrap_or_default().to_owned();
-        format!(
-            "{}-{}-4{}-8{}-{}",
-            part(0, 8),
-            part(8, 12),
-            part(12, 15),
-            part(15, 18),
-            part(18, 30)
-        )
+        let why = "it had to be asked again for an answer that could be read";
+        Ok(again.map(|again| heard.and(again, why)))
     }
 
     fn ask(
@@ -323,10 +311,10 @@ impl<'a> Visit<'a> {
         (text, stable_bytes): (&str, usize),
         left: Left<'_>,
     ) -> Result<Result<HeardOf, Stopped>, Trouble> {
-        let Left { quarters, session: resumes } = left;
+        let Left { quarters, going } = left;
         let [home, seen] = self.shop.setup.isolation.home(&quarters.path);
         let may_use = self.job.effect.spend;
-        let own = self.session();
+        let own = going.as_ref().map_or_else(|| self.session(), |going| going.begun.clone());
         let ask = Ask {
             role: self.role,
             reporter: self.reporter,
@@ -345,7 +333,9 @@ impl<'a> Visit<'a> {
             lane: &self.shop.setup.isolation.lane(&self.lane.work),
             home: &seen,
             session: &own,
-            resumes: resumes.as_deref(),
+            resumes: going.as_ref().map(|going| going.session.as_str()),
+            further: going.as_ref().is_some_and(|going| going.further),
+            before: going.as_ref().map_or(Usage::NONE, |going| going.before),
             spend: Spend {
                 cost_micros: Some(may_use.cost_micros),
                 tokens: Some(may_use.tokens),
@@ -360,8 +350,8 @@ impl<'a> Visit<'a> {
         let mut follower = agent
             .record()
             .map(|record| (Follower::new(home.clone(), record.below, meter.clone()), record.live));
-        if let (Some((follower, _)), Some(_)) = (&mut follower, &resumes) {
-            follower.past();
+        if let (Some((follower, _)), Some(going)) = (&mut follower, &going) {
+            follower.past(if going.further { Source::Before } else { Source::Past });
         }
         let ears = meter.clone();
         let command = self.command(program, &quarters).watch(move |stream, chunk| {
@@ -385,11 +375,8 @@ impl<'a> Visit<'a> {
         };
         barred(&finished)?;
         let mut heard = self.heard(finished, &meter)?;
-        if resumes.is_some() {
-            // A request may have been under way when it was cut off, and no account has that.
-            let request = self.job.effect.set_aside.minus(may_use);
-            heard.answer.usage = meter::and_one_request(heard.answer.usage, request);
-        }
+        heard.answer.usage = self.with_what_was_cut_off(heard.answer.usage, going.as_ref());
+        self.leave_talk(quarters, heard.answer.usage)?;
         Ok(Ok(heard))
     }
 
@@ -686,12 +673,6 @@ struct Next {
     limited_until: Option<i64>,
     /// Who takes over.
     handed_to: Option<String>,
-}
-
-/// An agent's quarters, and the session in them that it is to go on with, if it was cut off.
-struct Left<'a> {
-    quarters: Quarters<'a>,
-    session: Option<String>,
 }
 
 /// Puts files into a home that nobody is in. Who was there before may have put a link in their way.

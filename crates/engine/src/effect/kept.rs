@@ -140,10 +140,17 @@ impl Kept {
     }
 }
 
-/// Marks quarters with the agent that they are for, and with the time between two starts of the machine that they are
-/// from.
-pub(super) fn mark(quarters: &Path, agent: &str) -> Result<(), Trouble> {
-    for (name, text) in [("agent", agent.to_owned()), ("boot", boot())] {
+/// Marks quarters with the agent that they are for, the session that it begins there, the lane that it works in, and the
+/// time between two starts of the machine that they are from.
+pub(super) fn mark(
+    quarters: &Path,
+    agent: &str,
+    session: &str,
+    lane: &Path,
+) -> Result<(), Trouble> {
+    let lane = lane.display().to_string();
+    for (name, text) in [("agent", agent), ("session", session), ("lane", &lane), ("boot", &boot())]
+    {
         let path = quarters.join(name);
         fs::write(&path, text).map_err(|error| Trouble::io("write", &path, &error))?;
     }
@@ -152,8 +159,42 @@ pub(super) fn mark(quarters: &Path, agent: &str) -> Result<(), Trouble> {
 
 /// The agent that quarters are for.
 pub(super) fn occupant(quarters: &Path) -> Option<String> {
-    fs::read_to_string(quarters.join("agent")).ok().filter(|agent| !agent.is_empty())
+    marked(quarters, "agent")
 }
+
+/// The session that was begun in quarters.
+pub(super) fn session(quarters: &Path) -> Option<String> {
+    marked(quarters, "session")
+}
+
+/// Whether they are for whoever works in this lane.
+pub(super) fn is_of_lane(quarters: &Path, lane: &Path) -> bool {
+    marked(quarters, "lane").is_some_and(|own| *own == *lane.display().to_string())
+}
+
+fn marked(quarters: &Path, name: &str) -> Option<String> {
+    fs::read_to_string(quarters.join(name)).ok().filter(|text| !text.is_empty())
+}
+
+/// Notes in quarters what an invocation there has used up.
+pub(super) fn uses(quarters: &Path, effect: EffectId, usage: Usage) -> Result<(), Trouble> {
+    let path = quarters.join(format!("{USED}{}", effect.0));
+    let text = serde_json::to_vec(&usage)
+        .map_err(|_| Trouble::defect("a usage that cannot be written"))?;
+    fs::write(&path, text).map_err(|error| Trouble::io("write", &path, &error))
+}
+
+/// What the invocations that were in quarters have used up together; unknown, if that of any is.
+pub(super) fn used(quarters: &Path) -> Usage {
+    let entries = fs::read_dir(quarters).into_iter().flatten().flatten();
+    let files = entries.filter(|it| it.file_name().to_string_lossy().starts_with(USED));
+    let read = |path: PathBuf| serde_json::from_slice(&fs::read(path).ok()?).ok();
+    let usages = files.map(|entry| read(entry.path()).unwrap_or(Usage::UNKNOWN));
+    usages.fold(Usage::NONE, super::heard::plus)
+}
+
+/// What the files are called that say so.
+const USED: &str = "used-";
 
 /// Whether quarters are from the same time.
 pub(super) fn same_boot(quarters: &Path) -> bool {

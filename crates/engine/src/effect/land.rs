@@ -83,6 +83,8 @@ pub(super) fn landed(
     left: Left,
 ) -> Result<Done, Trouble> {
     let taken_back = taken_back(shop, job, commit)?;
+    // Nobody has anything further to say about it.
+    shop.give_up_all_quarters(&super::invoke::talks_of(job.unit()))?;
     let (effect, unit) = (job.id, job.unit_owned());
     let (waits, why) = waiting.unzip();
     let (commit, branch) = (commit.to_string(), shop.setup.target.to_string());

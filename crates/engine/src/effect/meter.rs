@@ -242,8 +242,8 @@ impl Follower {
     }
 
     /// Takes in what is there already: it is from before.
-    pub fn past(&mut self) {
-        self.look(Source::Past);
+    pub fn past(&mut self, of: Source) {
+        self.look(of);
     }
 
     /// Hands on every line that is new.

@@ -25,6 +25,8 @@ const PREAMBLE: &str = "You work on a project by yourself, with tools. Nobody re
      give it is all that anybody hears of you.\n\n";
 
 /// What came of a call that nobody knows anything about.
+/// What becomes of an answer to which something further is said.
+const TAKEN: &str = "This was taken as your answer.";
 const CUT_OFF: &str = "This was cut off: whether it was done, or how much of it, nobody knows. Look before you repeat it.";
 
 /// A result has at most so many bytes.
@@ -59,8 +61,12 @@ pub(crate) fn run(errand: &Errand, home: &Path, teller: &mut Teller<'_>) -> io::
     };
     teller.say(&Said::Session { id: errand.session.clone() })?;
     let mut model = Model::new(&own);
-    (model.requests, model.used) = (past.requests, past.used);
-    model.unaccounted = past.unaccounted;
+    model.requests = past.requests;
+    // What it has used up before it was told something further was settled then.
+    if !errand.further {
+        model.used = past.used;
+        model.unaccounted = past.unaccounted;
+    }
     let mut run = Run {
         errand,
         own: &own,
@@ -69,7 +75,7 @@ pub(crate) fn run(errand: &Errand, home: &Path, teller: &mut Teller<'_>) -> io::
         told: Told { teller, record: &mut record },
         talk: past.talk,
         system: format!("{PREAMBLE}{}", errand.stable),
-        turns: past.turns,
+        turns: if errand.further { 0 } else { past.turns },
         window: own.context_tokens,
         measured: None,
         continued: 0,
@@ -144,6 +150,11 @@ impl Run<'_, '_> {
             return Ok(());
         }
         let open = self.talk.open();
+        if self.errand.further {
+            let taken = open.iter().map(|call| outcome(call, TAKEN.to_owned(), false));
+            let parts: Vec<Part> = taken.chain([Part::text(&self.errand.prompt)]).collect();
+            return self.push(Message { who: Who::User, parts });
+        }
         if let Some(last) = self.talk.messages.last().filter(|last| last.who == Who::Model)
             && open.iter().all(|call| call.name == ANSWER)
         {

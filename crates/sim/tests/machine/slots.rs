@@ -202,7 +202,13 @@ unit tell   tell = ["report"], on = { told = "next" }
     let (_, effect) = walk.find("do").expect("under way");
     assert_eq!(
         effect.kind,
-        EffectKind::Invoke { role: "worker".into(), agent: None, panel: None, edits: true }
+        EffectKind::Invoke {
+            role: "worker".into(),
+            agent: None,
+            panel: None,
+            edits: true,
+            session: None
+        }
     );
     assert_eq!(
         (effect.unit.as_deref(), effect.lane.map(|lane| lane.0), effect.visit),

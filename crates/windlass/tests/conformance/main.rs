@@ -18,6 +18,7 @@ mod canary;
 mod caps;
 mod demo;
 mod ends;
+mod further;
 mod handed;
 mod hostile;
 mod kills;

@@ -160,7 +160,13 @@ fn reading() -> EffectKind {
 }
 
 fn an_agent() -> EffectKind {
-    EffectKind::Invoke { role: "mission-worker".into(), agent: None, panel: None, edits: true }
+    EffectKind::Invoke {
+        role: "mission-worker".into(),
+        agent: None,
+        panel: None,
+        edits: true,
+        session: None,
+    }
 }
 
 /// A story in which every layer has something.

@@ -29,8 +29,10 @@ impl Compiler<'_, '_, '_, '_> {
         let Some(raw) = &outline.raw.kind else { return nothing() };
         self.fits(raw, outline.raw, outline.scope);
         match raw {
-            RawKind::Role { role, agents } => {
-                Kind::Role { role: role.value.clone(), agents: texts(agents) }.into()
+            RawKind::Role { role, agents, session } => {
+                self.one_role(role, session.as_ref(), stage);
+                let (role, session) = (role.value.clone(), text(session));
+                Kind::Role { role, agents: texts(agents), session }.into()
             }
             RawKind::Panel { roles, critique, synthesis } => Kind::Panel {
                 roles: texts(roles),
@@ -66,6 +68,31 @@ impl Compiler<'_, '_, '_, '_> {
             }
             RawKind::Tell { names } => Kind::Errand(Errand::Tell { names: texts(names) }).into(),
             RawKind::Decide(cases) => self.decide(cases, stage),
+        }
+    }
+
+    /// A conversation is one role's: whoever is asked as another one would remember what it was told as the first.
+    fn one_role(&mut self, role: &Text, session: Option<&Text>, stage: StageIx) {
+        let Some(session) = session else { return };
+        let scope = self.outline.stage(stage).scope;
+        let before = self.outline.each_stage().take_while(|(ix, _)| *ix != stage);
+        let other = before.filter(|(_, other)| other.scope == scope).find_map(|(_, other)| {
+            let Some(RawKind::Role { role: own, session: Some(theirs), .. }) = &other.raw.kind
+            else {
+                return None;
+            };
+            (theirs.value == session.value && own.value != role.value).then_some((theirs, own))
+        });
+        if let Some((theirs, own)) = other {
+            let message = format!(
+                "the session `{}` is of the role `{}`, not of `{}`",
+                session.value, own.value, role.value
+            );
+            self.problems.report(
+                Diagnostic::at(session.span.clone(), Code::SharedSession, message)
+                    .related(theirs.span.clone(), "it is begun here")
+                    .help("give it a name of its own, or the stage the same role"),
+            );
         }
     }
 

@@ -10,7 +10,7 @@ use crate::workflow::{Land, Save};
 /// What a stage does.
 #[derive(Debug)]
 pub(in super::super) enum Kind {
-    Role { role: Text, agents: Vec<Text> },
+    Role { role: Text, agents: Vec<Text>, session: Option<Text> },
     Panel { roles: Vec<Text>, critique: Option<Text>, synthesis: Option<Text> },
     Checks { names: Vec<Text>, expect_fail: bool },
     Read { name: Text },
@@ -91,7 +91,8 @@ pub(super) fn read(
     match kind {
         "role" => {
             let agents = table.texts("agents", problems);
-            Some(Kind::Role { role: node.text(&what, problems)?, agents })
+            let session = table.text("session", problems);
+            Some(Kind::Role { role: node.text(&what, problems)?, agents, session })
         }
         "panel" => panel(node, problems),
         "checks" => {

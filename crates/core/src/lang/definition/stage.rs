@@ -52,11 +52,12 @@ impl Stage {
 }
 
 /// Keys that only some kinds have.
-const PARTICULAR: [(&str, &[&str]); 15] = [
+const PARTICULAR: [(&str, &[&str]); 16] = [
     ("edits", &["role", "save"]),
     ("with", &["role", "panel", "tell", "read", "checks", "save", "land"]),
     ("sees", &["role", "panel", "gate"]),
     ("agents", &["role"]),
+    ("session", &["role"]),
     ("expect", &["checks"]),
     ("hard", &["gate"]),
     ("concerns", &["gate"]),

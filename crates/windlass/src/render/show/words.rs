@@ -63,8 +63,15 @@ pub fn value_text(value: &Value) -> String {
 
 pub fn kind_text(kind: &KindView) -> String {
     match kind {
-        KindView::Role { role, agents } if agents.is_empty() => role.clone(),
-        KindView::Role { role, agents } => format!("{role} by {}", agents.join(", else ")),
+        KindView::Role { role, agents, session } => {
+            let by = if agents.is_empty() {
+                String::new()
+            } else {
+                format!(" by {}", agents.join(", else "))
+            };
+            let session = session.as_ref().map(|it| format!(", session {it}")).unwrap_or_default();
+            format!("{role}{by}{session}")
+        }
         KindView::Panel { roles, critique, synthesis } => {
             let mut text = roles.join(", ");
             if let Some(critique) = critique {

@@ -75,6 +75,8 @@ pub enum KindView {
         role: String,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         agents: Vec<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        session: Option<String>,
     },
     Panel {
         roles: Vec<String>,
@@ -241,7 +243,7 @@ impl KindView {
     fn of(flow: &Workflow, stage: &Stage) -> Self {
         let name = |stage: StageIx| flow.stage(stage).name.clone();
         match stage.kind.clone() {
-            Kind::Role { role, agents } => Self::Role { role, agents },
+            Kind::Role { role, agents, session } => Self::Role { role, agents, session },
             Kind::Panel { roles, critique, synthesis } => {
                 Self::Panel { roles, critique, synthesis }
             }
