@@ -191,22 +191,32 @@ impl Root {
     /// Puts a file in place in one step, whatever was there: a reader sees the old or the new one.
     /// A link at that place is replaced, not followed.
     pub fn replace(&self, path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), BeneathError> {
-        let fill = |file: &mut File| file.write_all(bytes);
+        let fill = |file: &mut File| file.write_all(bytes).map(|()| true);
         self.put(path.as_ref(), RenameFlags::empty(), fill).map(drop)
     }
 
-    /// The same for a file that a person wrote: it keeps its permissions, and after a power loss
-    /// the old or the new one is there, whole.
-    pub fn rewrite(&self, path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), BeneathError> {
+    /// The same for a file that a person wrote, if it still holds what was read: it keeps its
+    /// permissions, and after a power loss the old or the new one is there, whole. Whether it was
+    /// still what was read.
+    pub fn rewrite(
+        &self,
+        path: impl AsRef<Path>,
+        before: &[u8],
+        bytes: &[u8],
+    ) -> Result<bool, BeneathError> {
         let path = path.as_ref();
-        let before = self.file(path)?.metadata().map_err(|source| self.io("read", path, source))?;
+        let there = self.file(path)?.metadata().map_err(|source| self.io("read", path, source))?;
         let fill = |file: &mut File| {
             file.write_all(bytes)?;
-            file.set_permissions(before.permissions())?;
-            file.sync_all()
+            file.set_permissions(there.permissions())?;
+            file.sync_all()?;
+            // As late as can be: people's editors ask nobody.
+            Ok(self.read(path, before.len() as u64).is_ok_and(|now| now == before))
         };
-        let parent = self.put(path, RenameFlags::empty(), fill)?;
-        self.sync(path, &parent)
+        match self.put(path, RenameFlags::empty(), fill)? {
+            Some(parent) => self.sync(path, &parent).map(|()| true),
+            None => Ok(false),
+        }
     }
 
     /// Puts a whole new file in place, to stay after a power loss; if there is anything, that stays
@@ -215,10 +225,11 @@ impl Root {
         let path = path.as_ref();
         let fill = |file: &mut File| {
             file.write_all(bytes)?;
-            file.sync_all()
+            file.sync_all().map(|()| true)
         };
         match self.put(path, RenameFlags::NOREPLACE, fill) {
-            Ok(parent) => self.sync(path, &parent).map(|()| true),
+            Ok(Some(parent)) => self.sync(path, &parent).map(|()| true),
+            Ok(None) => Ok(false),
             Err(BeneathError::Io { source, .. })
                 if source.kind() == io::ErrorKind::AlreadyExists =>
             {
@@ -241,13 +252,14 @@ impl Root {
         }
     }
 
-    /// Writes a file beside its place, and moves it there. The directory that it is in.
+    /// Writes a file beside its place, and moves it there, unless whoever fills it says no. The
+    /// directory that it is in, if it was moved.
     fn put(
         &self,
         path: &Path,
         how: RenameFlags,
-        fill: impl FnOnce(&mut File) -> io::Result<()>,
-    ) -> Result<OwnedFd, BeneathError> {
+        fill: impl FnOnce(&mut File) -> io::Result<bool>,
+    ) -> Result<Option<OwnedFd>, BeneathError> {
         let (parent, name) = self.parent("write", path)?;
         let mut random = [0; 8];
         getrandom(&mut random, GetRandomFlags::empty())
@@ -257,12 +269,17 @@ impl Root {
         let written = openat(&parent, &temporary, flags, Mode::from_raw_mode(0o666))
             .map_err(io::Error::from)
             .and_then(|file| fill(&mut File::from(file)))
-            .and_then(|()| Ok(renameat_with(&parent, &temporary, &parent, name, how)?));
+            .and_then(|moves| {
+                if moves {
+                    renameat_with(&parent, &temporary, &parent, name, how)?;
+                }
+                Ok(moves)
+            });
         match written {
-            Ok(()) => Ok(parent),
-            Err(source) => {
+            Ok(true) => Ok(Some(parent)),
+            unwritten => {
                 let _ = unlinkat(&parent, &temporary, AtFlags::empty());
-                Err(self.io("write", path, source))
+                unwritten.map(|_| None).map_err(|source| self.io("write", path, source))
             }
         }
     }
@@ -485,10 +502,12 @@ mod tests {
         let root = root(&lane);
         let file = lane.join("src/main.rs");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
-        root.rewrite("src/main.rs", b"new").unwrap();
+        assert!(!root.rewrite("src/main.rs", b"insid", b"new").unwrap());
+        assert_eq!(fs::read(&file).unwrap(), b"inside");
+        assert!(root.rewrite("src/main.rs", b"inside", b"new").unwrap());
         assert_eq!(fs::read(&file).unwrap(), b"new");
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
-        assert!(root.rewrite("src/gone.rs", b"new").unwrap_err().is_not_found());
+        assert!(root.rewrite("src/gone.rs", b"", b"new").unwrap_err().is_not_found());
         assert!(root.place("src/lib.rs", b"first").unwrap());
         assert!(!root.place("src/lib.rs", b"second").unwrap());
         assert_eq!(fs::read(lane.join("src/lib.rs")).unwrap(), b"first");

@@ -5,6 +5,8 @@
 //! |---|---|
 //! | what goes wrong at any of them, and when | `fault.rs` |
 //! | Linear | `linear/`; for the shell `bin/pretend-linear.rs` |
+//! | GitHub | `github/`; for the shell `bin/pretend-github.rs` |
 
 pub mod fault;
+pub mod github;
 pub mod linear;

@@ -7,12 +7,14 @@
 //! | how is one reached that is somewhere else, and how often is it tried? | `http.rs`, `tries.rs` |
 //! | Linear | `linear/` |
 //! | a folder of Markdown files | `folder/` |
+//! | GitHub | `github/` |
 //!
 //! A tracker knows nothing of the loop. Every write may be repeated: it looks first whether it was done.
 
 #[cfg(test)]
 mod contract;
 pub mod folder;
+pub mod github;
 mod http;
 pub mod linear;
 pub mod marker;

@@ -271,9 +271,10 @@ impl Folder {
                 return Err(self.refused(why, format!("shorten {path}")));
             }
             // People's editors hold nothing: what they wrote meanwhile is what is changed.
-            if self.text(&root, id)?.as_deref() == Some(&before) {
-                let written = root.rewrite(format!("{id}.md"), after.as_bytes());
-                return written.map(|()| true).map_err(|error| self.beneath(&error));
+            let name = format!("{id}.md");
+            let written = root.rewrite(name, before.as_bytes(), after.as_bytes());
+            if written.map_err(|error| self.beneath(&error))? {
+                return Ok(true);
             }
             if !(self.patience)(PAUSE) {
                 let why = format!("{} is written all the time", self.file_of(id));
