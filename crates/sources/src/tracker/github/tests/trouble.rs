@@ -226,8 +226,10 @@ fn the_key_is_shown_to_nobody_else() {
         headers: Vec::new(),
         body: body.to_owned(),
     };
-    let link = vec![("link".to_owned(), "<http://127.0.0.1:1/x>; rel=\"next\"".to_owned())];
-    let moved = vec![("location".to_owned(), "http://127.0.0.1:1/?k=test-key".to_owned())];
+    let elsewhere = pretended::GitHub::start().unwrap();
+    let link = format!("<{}/user>; rel=\"next\"", elsewhere.url());
+    let link = vec![("link".to_owned(), link)];
+    let moved = vec![("location".to_owned(), format!("{}/user?k=test-key", elsewhere.url()))];
     for fault in [
         says(401, r#"{"message":"who is test-key?"}"#),
         says(403, r#"{"message":"test-key\u001b[31m may\nnot"}"#),
@@ -244,6 +246,7 @@ fn the_key_is_shown_to_nobody_else() {
     }
     let asked = there.asked();
     assert!(asked.iter().all(|it| it == "issues.list"), "{asked:?}");
+    assert_eq!(elsewhere.asked(), [""; 0]);
 }
 
 #[test]
