@@ -1,7 +1,7 @@
 //! The pretended Linear as tests have it: how it is started, what is in it, and what other people do there.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
 
 use apollo_compiler::ExecutableDocument;
 use apollo_compiler::response::JsonMap;
@@ -29,6 +29,14 @@ struct Shared {
     /// One request after another.
     turn: Mutex<()>,
     faults: Faults,
+    gathering: Mutex<Option<Gathering>>,
+}
+
+/// Requests that wait for each other.
+struct Gathering {
+    kind: String,
+    left: usize,
+    all: Arc<Barrier>,
 }
 
 /// An issue for [`Linear::issue`].
@@ -112,7 +120,8 @@ impl Linear {
     /// If it cannot be listened on.
     pub fn start_on(port: u16) -> io::Result<Self> {
         let (world, turn, faults) = (Mutex::default(), Mutex::default(), Faults::default());
-        let shared = Arc::new(Shared { world, turn, faults });
+        let gathering = Mutex::default();
+        let shared = Arc::new(Shared { world, turn, faults, gathering });
         let own = Arc::clone(&shared);
         let plain = Plain::start(port, move |asked| own.answer(asked))?;
         let linear = Linear { shared, plain };
@@ -134,6 +143,13 @@ impl Linear {
     #[must_use]
     pub fn faults(&self) -> &Faults {
         &self.shared.faults
+    }
+
+    /// The next requests of a kind wait for each other: none is carried out before so many are there.
+    pub fn gather(&self, kind: &str, count: usize) {
+        let (kind, all) = (kind.to_owned(), Arc::new(Barrier::new(count)));
+        let mut gathering = self.shared.gathering.lock().unwrap_or_else(PoisonError::into_inner);
+        *gathering = Some(Gathering { kind, left: count, all });
     }
 
     /// Adds a user; or, if there is one of that name, another key of theirs.
@@ -383,6 +399,14 @@ impl Shared {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What a request is to wait for.
+    fn gathered(&self, names: &[String]) -> Option<Arc<Barrier>> {
+        let mut gathering = self.gathering.lock().unwrap_or_else(PoisonError::into_inner);
+        let one = gathering.as_mut().filter(|it| it.left > 0 && names.contains(&it.kind))?;
+        one.left -= 1;
+        Some(Arc::clone(&one.all))
+    }
+
     fn answer(&self, asked: &Asked) -> Given {
         if asked.method != "POST" || asked.path != "/graphql" {
             return given(404, &json!({}));
@@ -390,10 +414,13 @@ impl Shared {
         let Ok(body) = serde_json::from_slice::<Value>(&asked.body) else {
             return given(400, &refusal("the request is no JSON", "GRAPHQL_PARSE_FAILED"));
         };
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let document = body["query"].as_str().unwrap_or_default();
         let checked = check(document);
         let names = checked.as_ref().map(|document| names(document)).unwrap_or_default();
+        if let Some(all) = self.gathered(&names) {
+            all.wait();
+        }
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         self.world().asked.push(names.first().cloned().unwrap_or_default());
         let fault = names.iter().find_map(|name| self.faults.next(name));
         if let Some(fault) = &fault

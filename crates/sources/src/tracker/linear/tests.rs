@@ -324,6 +324,24 @@ fn what_was_said_is_there_once_and_only_ours_counts() {
 }
 
 #[test]
+fn many_that_say_the_same_at_once_say_it_once() {
+    let server = server();
+    server.user("Windlass", "second-key");
+    let id = issue(&server, "wanted");
+    let clients = ["test-key", "second-key"].repeat(3);
+    let clients: Vec<_> = clients.into_iter().map(|key| Client::of(&server, key)).collect();
+    // All have looked before the first of them writes.
+    server.gather("commentCreate", clients.len());
+    std::thread::scope(|scope| {
+        for client in &clients {
+            scope.spawn(|| client.linear.post(&id, "It begins.", &claim()).unwrap());
+        }
+    });
+    assert_eq!(wrote(&server).len(), 1);
+    assert_eq!(server.said(&id).len(), 1);
+}
+
+#[test]
 fn two_that_claim_see_the_same_oldest_claim() {
     let server = server();
     server.user("Windlass", "second-key");
@@ -557,7 +575,10 @@ fn the_key_is_shown_to_nobody() {
     let error = client.linear.projects().unwrap_err();
     assert_eq!(error.to_string(), "Linear refuses: the key [31m… is bad");
     assert!(!format!("{:?} {error:?}", client.linear).contains("4711"));
+}
 
+#[test]
+fn what_is_no_key_is_not_sent_and_a_key_not_in_the_clear() {
     let made = |url: &str, key: &str| {
         let settings = Settings { url: url.to_owned(), ..Settings::default() };
         Linear::new(settings, key, Arc::new(|_| true)).unwrap_err().to_string()
