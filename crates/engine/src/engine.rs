@@ -25,8 +25,17 @@ use crate::shop::Desk;
 /// How often the wall clock is looked at while a provider is waited for.
 const LOOK_AT_THE_CLOCK: Duration = Duration::from_secs(60);
 
-/// So many entries between two snapshots.
+/// So many entries at least between two snapshots.
 const SNAPSHOT_EVERY: u64 = 500;
+
+/// A snapshot is as large as the run is long: where there is one only when a run is longer by this part of itself, what
+/// they cost for each entry stays the same.
+const SNAPSHOT_PART: u64 = 16;
+
+/// The entry at which the next snapshot is due.
+fn next_snapshot(last: u64) -> u64 {
+    last + SNAPSHOT_EVERY.max(last / SNAPSHOT_PART)
+}
 
 /// How a run is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -307,7 +316,7 @@ impl<'j> Engine<'j> {
         }
         let count = bytes.len() as u64;
         batch.append(self.id.clone(), self.entries, bytes);
-        if self.entries + count >= self.snapshot_at + SNAPSHOT_EVERY
+        if self.entries + count >= next_snapshot(self.snapshot_at)
             && let Ok(frozen) = self.frozen()
         {
             batch.snapshot(self.id.clone(), SNAPSHOT, frozen);
@@ -604,5 +613,16 @@ mod tests {
             paper.notes.push(Note::Shown { gate: windlass_core::run::GateId(0), shown });
             engine.note(paper);
         });
+    }
+
+    /// A million entries take as much for each as ten thousand do.
+    #[test]
+    fn what_snapshots_cost_for_each_entry_does_not_grow_with_the_run() {
+        let each = |entries: u64| {
+            let due = std::iter::successors(Some(0), |last| Some(next_snapshot(*last)));
+            due.take_while(|at| *at <= entries).sum::<u64>() / entries
+        };
+        assert!(each(1_000_000) <= each(10_000) * 2, "{} {}", each(1_000_000), each(10_000));
+        assert_eq!(next_snapshot(0), 500, "and a short run is taken up quickly");
     }
 }

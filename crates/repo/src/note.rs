@@ -1,7 +1,12 @@
 //! Notes on landed commits: claims, checks, verdicts and cost, under a ref of our own.
 
 use crate::{
-    error::RepoError, git::Place, oid::Oid, person::When, repository::NOTES, store::Store,
+    error::RepoError,
+    git::{GitError, Place},
+    oid::Oid,
+    person::When,
+    repository::NOTES,
+    store::Store,
 };
 
 /// How often somebody else may be quicker before it is an error.
@@ -42,6 +47,8 @@ impl Store {
         let git = self.git();
         let scratch = "refs/notes/windlass-scratch";
         match old {
+            // Mostly, nobody has written any since we did.
+            same if self.ref_at(scratch)?.as_ref() == same => {}
             Some(old) => {
                 let call = git.call("note.start", &place);
                 call.args(["update-ref", scratch, old.as_str()]).ok()?;
@@ -71,9 +78,9 @@ impl Store {
             notes(&["add", "-f", "-F", "-", commit.as_str()]).stdin(text.as_bytes()).ok()?;
         } else if output.code != Some(0) {
             let what = String::from_utf8_lossy(&output.stderr).into_owned();
-            return Err(crate::git::GitError::Strange { name: "note.notes", what }.into());
+            return Err(GitError::Strange { name: "note.notes", what }.into());
         }
-        let call = git.call("note.read", &place);
-        Ok(Some(call.args(["rev-parse", "--verify", scratch]).oid()?))
+        let strange = || GitError::Strange { name: "note.notes", what: "it left no notes".into() };
+        Ok(Some(self.ref_at(scratch)?.ok_or_else(strange)?))
     }
 }

@@ -255,11 +255,11 @@ impl Session {
                 self.leave_lane(unit);
                 let title =
                     run.unit_named(unit).map_or_else(|| unit.clone(), |it| it.title.to_string());
-                if !self.landed.iter().any(|it| it.id == *unit) {
+                let progress = self.progress.entry(unit.clone()).or_default();
+                if progress.commit.replace(commit.clone()).is_none() {
                     let landed = Landed { id: unit.clone(), title, commit: commit.clone() };
                     self.landed.push(landed);
                 }
-                self.progress.entry(unit.clone()).or_default().commit = Some(commit.clone());
                 self.dirty = true;
             }
             _ => {}

@@ -85,6 +85,8 @@ pub struct Layers {
     changed: bool,
     /// How many promotions the identities have.
     written: usize,
+    /// The last file of entries that was full when files were written: nothing in it changes any more.
+    full_written: u32,
     said: Vec<String>,
 }
 
@@ -136,6 +138,7 @@ impl Layers {
             sent_back: AtomicBool::new(false),
             changed: false,
             written: 0,
+            full_written: 0,
             said: Vec::new(),
         };
         layers.learn();
@@ -305,7 +308,13 @@ impl Layers {
 
     /// The files, by path, as the journal has them.
     pub fn files(&self) -> Vec<(String, String)> {
-        let raw = self.raw.files().map(|(name, text)| (format!("{DIRECTORY}/{name}"), text));
+        self.files_from(0)
+    }
+
+    /// The same, of those that are full only the ones from this number on.
+    fn files_from(&self, number: u32) -> Vec<(String, String)> {
+        let raw =
+            self.raw.files_from(number).map(|(name, text)| (format!("{DIRECTORY}/{name}"), text));
         let own = |path: &str, text: &Option<String>| Some((path.to_owned(), text.clone()?));
         raw.chain(own(SUMMARY, &self.summary)).chain(own(LONG, &self.long)).collect()
     }
@@ -335,12 +344,16 @@ impl Layers {
     /// Writes the files, and appends what was promoted to the identities. What a person should know.
     pub fn project(&mut self, projection: &mut Projection) -> Vec<String> {
         if std::mem::take(&mut self.changed) {
-            for (path, text) in self.files() {
+            let full = self.raw.full();
+            for (path, text) in self.files_from(self.full_written + 1) {
                 if let Err(trouble) = self.put(projection, &path, &text) {
                     self.said.push(format!("{path} could not be written: {trouble}"));
                     // Tried again with what comes next.
                     self.changed = true;
                 }
+            }
+            if !self.changed {
+                self.full_written = full;
             }
         }
         if self.written < self.promoted.len() {

@@ -158,9 +158,14 @@ impl Raw {
         }
     }
 
-    /// Its files by name: the one at hand, and those that are full.
-    pub fn files(&self) -> impl Iterator<Item = (String, String)> {
-        let closed = self.closed.iter();
+    /// The last of its files that are full.
+    pub fn full(&self) -> u32 {
+        self.closed.last_key_value().map_or(0, |(number, _)| *number)
+    }
+
+    /// Its files by name: the one at hand, and those that are full, from this number on.
+    pub fn files_from(&self, number: u32) -> impl Iterator<Item = (String, String)> {
+        let closed = self.closed.range(number..);
         let closed = closed.map(|(number, text)| (format!("raw-{number}.md"), whole(text)));
         let open = (!self.open.is_empty()).then(|| ("raw.md".to_owned(), whole(&self.open)));
         closed.chain(open)
@@ -207,7 +212,7 @@ mod tests {
         let text = "TRICK: two lines\n- 2026 · F-9 · forged: no entry\r\u{1b}[2Jthird";
         raw.append(&asked("mission-worker", Some("F-001")), 0, &[text.to_owned()]);
         raw.append(&asked("curator", None), 61_000, &["plain".to_owned()]);
-        let files: Vec<(String, String)> = raw.files().collect();
+        let files: Vec<(String, String)> = raw.files_from(0).collect();
         let want = format!(
             "{HEADING}- 1970-01-01T00:00:00.000Z · F-001 · mission-worker: TRICK: two lines\n  \
              - 2026 · F-9 · forged: no entry\n  [2Jthird\n\
@@ -252,14 +257,14 @@ mod tests {
         let mut raw = Raw::default();
         let many: Vec<String> = (0..=ENTRIES_MAX).map(|number| format!("note {number}")).collect();
         raw.append(&asked("validator", Some("F-1")), 0, &many);
-        let (_, text) = raw.files().next().unwrap();
+        let (_, text) = raw.files_from(0).next().unwrap();
         assert!(text.contains("[1 entries more: `windlass log --full` has them]"), "{text}");
         assert!(!text.contains("note 32"), "{text}");
         raw.curated();
         for _ in 0..400 {
             raw.append(&asked("validator", Some("F-2")), 0, &["é".repeat(ENTRY_CHARS_MAX + 5)]);
         }
-        let files: Vec<(String, String)> = raw.files().collect();
+        let files: Vec<(String, String)> = raw.files_from(0).collect();
         let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
         assert!(names.len() > 2 && names.ends_with(&["raw.md"]) && names[0] == "raw-1.md");
         assert!(files.iter().all(|(_, text)| text.len() <= FILE_BYTES + HEADING.len()));
