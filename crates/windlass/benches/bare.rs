@@ -31,7 +31,11 @@ fn main() {
         Some("agent") => agent(Path::new(&args[2])),
         Some("floor") => floor(Path::new(&args[2]), args[3].parse().unwrap()),
         Some("commits") => commits(Path::new(&args[2]), args[3].parse().unwrap()),
-        Some("pool") => pool(Path::new(&args[2]), args[3].parse().unwrap()),
+        Some("pool") => pool(Path::new(&args[2]), args[3].parse().unwrap(), 0),
+        Some("spawns") => {
+            pool(Path::new(&args[2]), LANES, args[3].parse::<usize>().unwrap().div_ceil(LANES));
+        }
+        Some("lanes") => memory_and_lanes(),
         // One of them by itself: `cargo bench -p windlass --bench bare -- tasks`.
         Some("tasks") => tasks(),
         _ => bench(),
@@ -131,11 +135,20 @@ fn commits(dir: &Path, times: usize) {
     }
 }
 
-/// The same, all at once.
-fn pool(dir: &Path, times: usize) {
+/// The same, all at once, each with so many calls of git.
+fn pool(dir: &Path, times: usize, calls: usize) {
+    let git = which("git");
+    let ask_and_call = || {
+        ask(dir);
+        for _ in 0..calls {
+            let mut call = Command::new(&git);
+            call.args(["rev-parse", "HEAD^{tree}"]).current_dir(dir.join("repo"));
+            assert!(call.stdout(Stdio::null()).status().unwrap().success());
+        }
+    };
     std::thread::scope(|scope| {
         for _ in 0..times {
-            scope.spawn(|| ask(dir));
+            scope.spawn(ask_and_call);
         }
     });
 }
@@ -242,6 +255,26 @@ impl Scratch {
         words.iter().map(one).sum()
     }
 
+    /// A directory for the front of `PATH` whose `git` is counted.
+    fn shim(&self) -> PathBuf {
+        let (count, shim) = (self.dir.path().join("counted"), self.dir.path().join("shim"));
+        fs::create_dir(&shim).unwrap();
+        let (git, count) = (which("git"), count.display());
+        let line = format!("#!/bin/sh\necho >> '{count}'\nexec '{}' \"$@\"\n", git.display());
+        fs::write(shim.join("git"), line).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(shim.join("git"), mode).unwrap();
+        shim
+    }
+
+    /// How often git was called by way of that since this was asked last.
+    fn calls(&self) -> usize {
+        let count = self.dir.path().join("counted");
+        let calls = fs::read_to_string(&count).unwrap().lines().count();
+        fs::remove_file(&count).unwrap();
+        calls
+    }
+
     fn autopilot(&self) -> Command {
         self.windlass(&["autopilot", "spec.md", "--fast"])
     }
@@ -342,17 +375,10 @@ fn bench() {
 /// git and of a shell as it takes.
 fn tasks() {
     let counted = Scratch::tasked();
-    let count = counted.dir.path().join("counted");
-    let shim = counted.dir.path().join("shim");
-    fs::create_dir(&shim).unwrap();
-    let git = which("git");
-    let line =
-        format!("#!/bin/sh\necho >> '{}'\nexec '{}' \"$@\"\n", count.display(), git.display());
-    fs::write(shim.join("git"), line).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(shim.join("git"), mode).unwrap();
+    let shim = counted.shim();
     counted.task(Some(&shim));
-    let calls = fs::read_to_string(&count).unwrap().lines().count();
+    let calls = counted.calls();
+    let git = which("git");
     let agents = counted.stamps().len();
     let (mut floors, mut found) = (Vec::new(), Vec::new());
     for _ in 0..TURNS {
@@ -437,18 +463,38 @@ fn starts() {
 /// Sixty-four lanes at once: what they take of memory, and of time.
 fn memory_and_lanes() {
     let scratch = Scratch::new(&flow(LANES, 0, ASK), LANES);
-    let (mut floors, mut cold, mut pooled) = (Vec::new(), Vec::new(), Vec::new());
-    for turn in 0..TURNS {
-        let (time, _) = timed(&mut scratch.own("pool", LANES), 0);
-        floors.push(ms(time) / LANES as f64);
-        scratch.stamps();
-        let (time, _) = timed(&mut scratch.run(), 0);
-        if turn == 0 { &mut cold } else { &mut pooled }.push(ms(time) / LANES as f64);
+    let shim = scratch.shim();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", shim.display());
+    let (mut cold, mut pooled) = (Vec::new(), Vec::new());
+    let (mut floors, mut cold_floors, mut pooled_floors) = (Vec::new(), Vec::new(), Vec::new());
+    let each = |command: &mut Command| {
+        let (time, _) = timed(command, 0);
         assert_eq!(scratch.stamps().len(), LANES);
+        ms(time) / LANES as f64
+    };
+    // What is done is counted apart from what it takes: the first time lanes are made.
+    let mut counts = [0, 0];
+    for count in &mut counts {
+        each(scratch.run().env("PATH", &path));
+        *count = scratch.calls();
     }
-    let floor = median(&mut floors);
-    row(6, "64 tasks in 64 lanes made for them, for each task", floor, median(&mut cold), "≤ 1.5");
-    row(6, "64 tasks in 64 pooled lanes, for each task", floor, median(&mut pooled), "≤ 1.5");
+    for _ in 0..TURNS {
+        let fresh = Scratch::new(&flow(LANES, 0, ASK), LANES);
+        floors.push(each(&mut scratch.own("pool", LANES)));
+        cold_floors.push(each(&mut scratch.own("spawns", counts[0])));
+        pooled_floors.push(each(&mut scratch.own("spawns", counts[1])));
+        cold.push(ms(timed(&mut fresh.run(), 0).0) / LANES as f64);
+        pooled.push(each(&mut scratch.run()));
+    }
+    println!("| – | calls of git, lanes made and pooled | – | {counts:?} | – | – |");
+    let (floor, cold, pooled) = (median(&mut floors), median(&mut cold), median(&mut pooled));
+    row(6, "64 tasks in 64 lanes made for them, for each task", floor, cold, "≤ 1.5");
+    let spawns = median(&mut cold_floors);
+    row(6, "the same, beside as many starts of git as well", spawns, cold, "≤ 1.5");
+    row(6, "64 tasks in 64 pooled lanes, for each task", floor, pooled, "≤ 1.5");
+    let spawns = median(&mut pooled_floors);
+    row(6, "the same, beside as many starts of git as well", spawns, pooled, "≤ 1.5");
     let gate = Gate::new(&scratch);
     let mut run = scratch.run().spawn().unwrap();
     gate.wait_for(LANES, &mut run);
