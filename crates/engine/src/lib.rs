@@ -9,7 +9,7 @@
 //! | what is a person shown? | `gate.rs`, `exhibit.rs`; on a landed commit `commit_note.rs` |
 //! | who is asked? | `crew.rs`; whom nobody serves for now `accounts.rs` |
 //! | what is an agent told? | `role.rs`, `skill.rs`, `prompt.rs` |
-//! | which commands check a project? | `detect.rs` |
+//! | which commands check a project? | `detect.rs`; what a change leaves behind `residuals/` |
 //! | what does a workflow keep besides? | `clerk.rs`; its papers in lanes `papers.rs` |
 //! | what is foreseen of lanes that change the same? | `foresight.rs`; how many lanes make sense `lanes.rs`, how much of the disk they may take `room.rs` |
 //! | what is never written down? | `mask.rs`; what JSON makes of it `escapes.rs` |
@@ -39,6 +39,7 @@ mod papers;
 mod ports;
 mod prompt;
 mod queue;
+mod residuals;
 pub mod role;
 mod room;
 pub mod setup;

@@ -12,6 +12,7 @@ use windlass_repo::{Oid, Store};
 
 use crate::entry::Check;
 use crate::message::Trouble;
+use crate::residuals::{File, Residual, residuals};
 
 /// A check of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub(super) enum Measure {
     ChangeLimits,
     /// It leaves nothing to be done, if that is wanted.
     Todos,
+    /// It leaves nothing behind that belongs to nobody's work.
+    Residuals,
 }
 
 /// What came of it, and what is said about it.
@@ -30,13 +33,14 @@ impl Measure {
         match name {
             "change-limits" => Some(Measure::ChangeLimits),
             "todos" => Some(Measure::Todos),
+            "residuals" => Some(Measure::Residuals),
             _ => None,
         }
     }
 
-    /// Whether it is evidence that something works. That nothing is left to be done is none.
+    /// Whether it is evidence. That nothing is left to be done is none.
     pub fn proves(self) -> bool {
-        self == Measure::ChangeLimits
+        matches!(self, Measure::ChangeLimits | Measure::Residuals)
     }
 
     pub fn take(
@@ -51,6 +55,17 @@ impl Measure {
             Measure::ChangeLimits => {
                 let paths: Vec<&Path> = changes.iter().map(|it| it.path.as_path()).collect();
                 Ok(limits(&paths, text(with, "scope"), number(with, "max_files")))
+            }
+            Measure::Residuals => {
+                let mut files = Vec::new();
+                // What was deleted is read, too: what moved from there was there before.
+                for change in changes {
+                    let at = |tree: &Oid| store.file_at(tree, &change.path);
+                    let (before, now) = (at(base)?.unwrap_or_default(), at(commit)?);
+                    let now = now.unwrap_or_default();
+                    files.push(File { path: change.path, before, now });
+                }
+                Ok(left_behind(&residuals(&files)))
             }
             Measure::Todos => {
                 let mut found = Vec::new();
@@ -157,6 +172,27 @@ fn is_todo(line: &str) -> bool {
     words.into_iter().any(|word| matches!(word, "TODO" | "FIXME"))
 }
 
+/// What was left behind, by its kind.
+fn left_behind(found: &[Residual]) -> Measured {
+    let mut said = String::new();
+    let mut kind = None;
+    for residual in found.iter().take(NAMED) {
+        let Residual { path, line, text, .. } = residual;
+        if kind != Some(residual.kind) {
+            said.push_str(&format!("{}:\n", residual.kind.words()));
+            kind = Some(residual.kind);
+        }
+        said.push_str(&format!("  {}:{line}: {text}\n", path.display()));
+    }
+    if found.len() > NAMED {
+        said.push_str(&format!("  and {} more\n", found.len() - NAMED));
+    }
+    match found.is_empty() {
+        true => (Check::Pass, "nothing was left behind\n".to_owned()),
+        false => (Check::Fail, said),
+    }
+}
+
 fn left(found: &[Todo], blocking: bool) -> Measured {
     let lines = |new: bool| -> Vec<&str> {
         let own = found.iter().filter(|todo| todo.new == new);
@@ -198,6 +234,25 @@ mod tests {
         );
         // Whatever the scope, a session's own papers are no part of the work.
         assert_eq!(limits(&paths(&[".harness/state.json"]), Some(NO_LIMIT), None).0, Check::Fail);
+    }
+
+    #[test]
+    fn what_is_left_behind_is_named_by_kind_file_and_line() {
+        let file = |path: &str, now: &str| File {
+            path: path.into(),
+            before: Vec::new(),
+            now: now.as_bytes().to_vec(),
+        };
+        let files = [file("b.js", "debugger;\nlet a;\n// a.b(c);\n"), file("a.js", "debugger;\n")];
+        let (came, said) = left_behind(&residuals(&files));
+        assert_eq!(came, Check::Fail);
+        assert_eq!(
+            said,
+            "leftover debug output:\n  a.js:1: debugger;\n  b.js:1: debugger;\ncommented-out code:\n  b.js:3: // a.b(c);\n"
+        );
+        let many: String = (0..60).map(|at| format!("console.debug({at});\n")).collect();
+        assert!(left_behind(&residuals(&[file("c.js", &many)])).1.ends_with("\n  and 10 more\n"));
+        assert_eq!(left_behind(&[]).0, Check::Pass);
     }
 
     #[test]
