@@ -8,6 +8,7 @@
 //! | what does autopilot keep? | `autopilot/` |
 //! | what does task keep? | `task/` |
 //! | what does mission keep? | `mission/` |
+//! | how is a review judged, and how is told what was done, in work? | `work/` |
 //! | what does a project remember? | `memory/` |
 //! | how are files written from the journal? | `projection.rs` |
 //! | what did a role find? | `finding.rs` |
@@ -23,6 +24,7 @@ mod printed;
 mod projection;
 mod spoken;
 pub mod task;
+pub mod work;
 
 use std::collections::BTreeMap;
 use std::path::Path;

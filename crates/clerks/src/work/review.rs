@@ -1,0 +1,213 @@
+//! The verdict of a review: computed from the severities of its findings. What the reviewer concludes is not asked.
+
+use serde_json::{Value as Json, json};
+
+use crate::finding;
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Security, loss of data, an incident in production.
+    Critical,
+    /// Something that worked is broken, the specification is contradicted, tests fail.
+    Major,
+    /// Names, comments, style.
+    Minor,
+    /// What might be better.
+    Recommendation,
+}
+
+impl Severity {
+    /// All of them, the worst first.
+    pub const ALL: [Severity; 4] =
+        [Severity::Critical, Severity::Major, Severity::Minor, Severity::Recommendation];
+
+    /// The word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::Critical => "critical",
+            Severity::Major => "major",
+            Severity::Minor => "minor",
+            Severity::Recommendation => "recommendation",
+        }
+    }
+
+    /// What a finding says. What it does not say, or says in words that nobody knows, counts as major: what is not understood does
+    /// not land.
+    pub fn of(finding: &Json) -> Self {
+        let said = finding.get("severity").and_then(Json::as_str).unwrap_or_default();
+        let said = said.trim().to_lowercase();
+        Severity::ALL.into_iter().find(|own| own.word() == said).unwrap_or(Severity::Major)
+    }
+
+    /// Whether one of it is enough to send a change back.
+    pub fn blocks(self) -> bool {
+        matches!(self, Severity::Critical | Severity::Major)
+    }
+}
+
+/// What a review comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may land.
+    Approve,
+    /// It goes back.
+    RequestChanges,
+}
+
+impl Verdict {
+    /// The word in artifacts and reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Approve => "APPROVE",
+            Verdict::RequestChanges => "REQUEST_CHANGES",
+        }
+    }
+
+    /// The verdict as the workflow's stages have it.
+    pub fn stage_word(self) -> &'static str {
+        match self {
+            Verdict::Approve => "approve",
+            Verdict::RequestChanges => "request_changes",
+        }
+    }
+}
+
+/// A review, as it counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Review {
+    /// The findings, the worst first.
+    pub findings: Vec<Json>,
+}
+
+impl Review {
+    /// A reviewer's answer.
+    pub fn of(said: &str) -> Self {
+        let mut findings = finding::all(said);
+        findings.sort_by_key(Severity::of);
+        Review { findings }
+    }
+
+    /// What it comes to.
+    pub fn verdict(&self) -> Verdict {
+        match self.blocking().next() {
+            Some(_) => Verdict::RequestChanges,
+            None => Verdict::Approve,
+        }
+    }
+
+    /// The findings that send it back.
+    pub fn blocking(&self) -> impl Iterator<Item = &Json> {
+        self.findings.iter().filter(|finding| Severity::of(finding).blocks())
+    }
+
+    /// How many there are of each severity, the worst first.
+    pub fn counts(&self) -> [usize; 4] {
+        Severity::ALL.map(|severity| {
+            self.findings.iter().filter(|finding| Severity::of(finding) == severity).count()
+        })
+    }
+
+    /// Why what a reviewer concluded does not count, if it does not.
+    pub fn overrules(&self, concluded: &str) -> Option<String> {
+        let verdict = self.verdict();
+        if concluded == verdict.stage_word() {
+            return None;
+        }
+        let [critical, major, minor, recommendation] = self.counts();
+        Some(format!(
+            "the reviewer says `{concluded}`, and finds {critical} critical, {major} major, {minor} minor, {recommendation} \
+             recommendation: that is {}",
+            verdict.word()
+        ))
+    }
+
+    /// The artifact that is kept: the same form for every reviewer.
+    pub fn artifact(&self, task: &str, commit: Option<&str>, reviewer: &str) -> Json {
+        let [critical, major, minor, recommendation] = self.counts();
+        let findings: Vec<Json> = self
+            .findings
+            .iter()
+            .map(|finding| {
+                let mut finding = match finding {
+                    Json::Object(_) => finding.clone(),
+                    other => json!({ "title": other }),
+                };
+                finding["severity"] = json!(Severity::of(&finding).word());
+                finding
+            })
+            .collect();
+        json!({
+            "schema_version": "review-result.v1",
+            "task": task,
+            "commit": commit,
+            "reviewer": reviewer,
+            "verdict": self.verdict().word(),
+            "counts": { "critical": critical, "major": major, "minor": minor, "recommendation": recommendation },
+            "findings": findings,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn review(severities: &[&str]) -> Review {
+        let findings: Vec<Json> = severities
+            .iter()
+            .map(|severity| json!({ "severity": severity, "title": format!("a {severity}") }))
+            .collect();
+        Review::of(&json!({ "verdict": "approve", "findings": findings }).to_string())
+    }
+
+    #[test]
+    fn the_severities_alone_decide() {
+        for (severities, want) in [
+            (&[][..], Verdict::Approve),
+            (&["minor", "minor", "recommendation"], Verdict::Approve),
+            (&["recommendation"], Verdict::Approve),
+            (&["minor", "major"], Verdict::RequestChanges),
+            (&["critical"], Verdict::RequestChanges),
+            (&["Critical "], Verdict::RequestChanges),
+            // What is not understood does not land.
+            (&["blocker"], Verdict::RequestChanges),
+            (&[""], Verdict::RequestChanges),
+        ] {
+            assert_eq!(review(severities).verdict(), want, "{severities:?}");
+        }
+        let unsaid = Review::of(r#"{"findings": [{"title": "odd"}, "just words"]}"#);
+        assert_eq!((unsaid.verdict(), unsaid.counts()), (Verdict::RequestChanges, [0, 2, 0, 0]));
+    }
+
+    #[test]
+    fn what_a_reviewer_concludes_does_not_count() {
+        let bad = review(&["minor", "critical"]);
+        assert_eq!(
+            bad.overrules("approve").unwrap(),
+            "the reviewer says `approve`, and finds 1 critical, 0 major, 1 minor, 0 recommendation: that is REQUEST_CHANGES"
+        );
+        assert_eq!(bad.overrules("request_changes"), None);
+        let good = review(&["minor"]);
+        assert!(good.overrules("request_changes").unwrap().ends_with("that is APPROVE"));
+        assert_eq!(good.overrules("approve"), None);
+    }
+
+    #[test]
+    fn the_artifact_is_the_same_for_every_reviewer() {
+        let review = Review::of(r#"{"findings": [{"severity": "MINOR", "title": "a"}, "words"]}"#);
+        let artifact = review.artifact("26.1", Some("a1b2c3d"), "codex");
+        assert_eq!(
+            artifact,
+            json!({
+                "schema_version": "review-result.v1", "task": "26.1", "commit": "a1b2c3d", "reviewer": "codex",
+                "verdict": "REQUEST_CHANGES",
+                "counts": { "critical": 0, "major": 1, "minor": 1, "recommendation": 0 },
+                "findings": [
+                    { "severity": "major", "title": "words" },
+                    { "severity": "minor", "title": "a" },
+                ],
+            })
+        );
+    }
+}
