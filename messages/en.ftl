@@ -132,6 +132,28 @@ taskline-next-evaluate = Verify complete. Run evaluate? → windlass task evalua
 taskline-next-finish = Evaluate complete. Finish? → windlass resume
 taskline-next-resume = Go on? → windlass resume
 
+## mission: what a mission says (crates/clerks/src/mission)
+
+missionline-checkpoint = Checkpoint { $name }: { $path }
+missionline-escalated = Escalated: { $stuck } stuck, { $blocked } blocked: { $path }
+missionline-plan-rejected = Escalated: the plan was rejected: { $path }
+missionline-plan-denied = Escalated: the plan was denied: { $path }
+missionline-plan-unusable = Escalated: the plan cannot be worked on: { $path }
+missionline-spent = { $counts } — { $spent } dollars after { $iterations } iterations
+missionline-spent-of = { $counts } — { $spent } of { $cap } dollars after { $iterations } iterations
+missionline-passed = { $count } passed
+missionline-under-way = { $count } under way
+missionline-failed = { $count } failed
+missionline-blocked = { $count } blocked
+missionline-left-out = { $count } left out
+missionline-none-begun = none begun
+missionline-counts = { $counts } of { $total } features
+missionline-more = … and { $count } more
+missionline-plan = The plan has { $features } features with { $claims } claims; { $mechanical } of { $assertions } assertions are checked by command.
+missionline-free = { $free } features depend on nothing.
+missionline-free-one = { $free } feature depends on nothing.
+missionline-plan-next = Edit .harness/features.json and .harness/validation-contract.md as you like; `windlass mission` starts on them.
+
 ## task: what is asked before a session begins (crates/windlass/src/commands/task)
 
 ask-mode = Select workflow mode:
@@ -188,6 +210,8 @@ face-interrupted = interrupted: `windlass resume` goes on where it was
 face-waiting = waiting for an answer: `windlass gates` shows the questions, `windlass answer` takes the answers
 face-stopped = stopped: `windlass resume` goes on
 face-exhausted = a budget is spent: raise it in windlass.toml, commit that, then `windlass resume`
+face-used-up = { $dollars } of { $most } dollars, { $tokens } of { $tokens_most } tokens, { $calls } of { $calls_most } calls, { $time } of { $time_most } are used up: `[budget] run` in windlass.toml
+face-cut-off = of that, { $dollars } dollars and { $tokens } tokens were set aside for calls that were cut off ({ $count }): nobody knows what those used, so all of it counts; `[budget] invocation` says how much is set aside for one
 face-escalated = it needs a person to go on: what for stands above, and `windlass log --full` tells more
 face-not-all-done = it came to its end, and not everything was done: `windlass log --full` tells why
 face-stuck = nothing can go on: this is a defect of Windlass, please report it
@@ -303,9 +327,16 @@ status-until = { $standing }, until { $instant }
 status-tally = { $done } of { $total } done, { $failed } failed, { $skipped } skipped, { $blocked } blocked; { $spent }
 status-at = { $unit } at { $stage } — { $title }
 status-blocked = { $unit } blocked{ $because } — { $title }
+status-failed = { $unit } failed — { $title }
+status-kept = what was built of it is kept: { $command }
+status-holds = { $unit } waits at { $stage }: { $why }
+status-holds-itself = the run itself waits: { $why }
+status-holds-next = `windlass redo STAGE --unit UNIT` starts a stage over, `windlass skip UNIT` gives a unit up, `windlass resume` goes on
 status-foreseen = { $unit } would conflict with { $other } in { $files }
 status-to-be-taken = { $commit } waits to be taken: { $command }
 status-open = { $count } open: `windlass gates`
+status-next-mission = why stands in { $path }; `windlass mission` tries everything again that has not passed
+status-next = `windlass log { $run } --full` tells why
 
 ## Questions that wait, answers and wishes
 

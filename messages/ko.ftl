@@ -131,6 +131,28 @@ taskline-next-evaluate = 검증이 완료되었습니다. 평가를 시작할까
 taskline-next-finish = 평가가 완료되었습니다. 마무리할까요? → windlass resume
 taskline-next-resume = 계속할까요? → windlass resume
 
+## mission: 미션이 하는 말 (crates/clerks/src/mission)
+
+missionline-checkpoint = 체크포인트 { $name }: { $path }
+missionline-escalated = 사람에게 넘김: 막다른 기능 { $stuck }개, 막힌 기능 { $blocked }개: { $path }
+missionline-plan-rejected = 사람에게 넘김: 계획이 거절되었습니다: { $path }
+missionline-plan-denied = 사람에게 넘김: 계획이 승인되지 않았습니다: { $path }
+missionline-plan-unusable = 사람에게 넘김: 이 계획으로는 작업할 수 없습니다: { $path }
+missionline-spent = { $counts } — { $iterations }번 반복에 { $spent }달러
+missionline-spent-of = { $counts } — { $iterations }번 반복에 { $spent }/{ $cap }달러
+missionline-passed = 통과 { $count }
+missionline-under-way = 진행 중 { $count }
+missionline-failed = 실패 { $count }
+missionline-blocked = 막힘 { $count }
+missionline-left-out = 제외 { $count }
+missionline-none-begun = 아직 시작하지 않음
+missionline-counts = 기능 { $total }개 중 { $counts }
+missionline-more = … 그 밖에 { $count }개
+missionline-plan = 계획: 기능 { $features }개, 주장 { $claims }개. 단언 { $assertions }개 중 { $mechanical }개는 명령으로 확인합니다.
+missionline-free = 기능 { $free }개는 아무것에도 의존하지 않습니다.
+missionline-free-one = 기능 { $free }개는 아무것에도 의존하지 않습니다.
+missionline-plan-next = .harness/features.json과 .harness/validation-contract.md를 원하는 대로 고치세요. `windlass mission`이 그대로 시작합니다.
+
 ## task: 세션을 시작하기 전에 묻는 것 (crates/windlass/src/commands/task)
 
 ask-mode = 워크플로 모드를 선택하세요:
@@ -189,6 +211,8 @@ face-interrupted = 중단됨: `windlass resume`으로 멈춘 곳에서 계속할
 face-waiting = 답변을 기다리는 중: `windlass gates`로 질문을 보고 `windlass answer`로 답해 주세요
 face-stopped = 멈춤: `windlass resume`으로 계속할 수 있습니다
 face-exhausted = 예산을 모두 썼습니다: windlass.toml에서 늘려 커밋한 뒤 `windlass resume`을 실행하세요
+face-used-up = 사용량: { $dollars }/{ $most }달러, 토큰 { $tokens }/{ $tokens_most }, 호출 { $calls }/{ $calls_most }, 시간 { $time }/{ $time_most } (windlass.toml의 `[budget] run`)
+face-cut-off = 그중 { $dollars }달러와 토큰 { $tokens }개는 도중에 끊긴 호출 { $count }건을 위해 잡아 둔 것입니다. 실제 사용량을 알 수 없어 모두 사용한 것으로 칩니다. 호출 하나에 잡아 두는 양은 `[budget] invocation`에 있습니다
 face-escalated = 계속하려면 사람이 필요합니다: 이유는 위에 있으며, `windlass log --full`에서 더 볼 수 있습니다
 face-not-all-done = 끝났지만 완료되지 않은 것이 있습니다: 이유는 `windlass log --full`에 있습니다
 face-stuck = 더 진행할 수 없습니다: Windlass의 결함이니 알려 주세요
@@ -304,9 +328,16 @@ status-until = { $standing } ({ $instant }까지)
 status-tally = { $total }개 중 { $done }개 완료, 실패 { $failed }, 건너뜀 { $skipped }, 막힘 { $blocked }; { $spent }
 status-at = { $unit }: { $stage } — { $title }
 status-blocked = { $unit } 막힘{ $because } — { $title }
+status-failed = { $unit } 실패 — { $title }
+status-kept = 만들어진 것은 보관되어 있습니다: { $command }
+status-holds = { $unit }: { $stage }에서 대기 중 — { $why }
+status-holds-itself = 실행 자체가 대기 중: { $why }
+status-holds-next = `windlass redo STAGE --unit UNIT`은 단계를 다시 시작하고, `windlass skip UNIT`은 작업을 포기하며, `windlass resume`은 계속합니다
 status-foreseen = { $unit } 이(가) { $other } 과(와) 충돌할 것으로 보임: { $files }
 status-to-be-taken = { $commit } 가져오기를 기다리는 중: { $command }
 status-open = 열린 질문 { $count }개: `windlass gates`
+status-next-mission = 이유는 { $path }에 있습니다. `windlass mission`이 통과하지 못한 것을 모두 다시 시도합니다
+status-next = 이유는 `windlass log { $run } --full`로 볼 수 있습니다
 
 ## 기다리는 질문, 답변, 요청
 
@@ -456,6 +487,34 @@ gate-task-remove-gate = docs/는 git이 무시하는 경로이므로 모든 산�
     .yes-about = 나열된 것을 모두 삭제합니다
     .no = 아니요
     .no-about = 그대로 둡니다
+
+## 워크플로 mission의 질문 (workflows/mission.toml)
+
+gate-mission-plan-grant = 체크포인트 post-planner: 계획을 세우고 검토했습니다. 승인할까요?
+    .grant = 승인
+    .grant-about = 기능 구현을 시작합니다
+    .deny = 거절
+    .deny-about = 계획을 거절합니다. 실행은 7로 끝납니다
+
+gate-mission-merge-grant = 체크포인트 pre-merge: 기능 { $unit_id }: { $unit_title } — 병합할까요?
+    .grant = 승인
+    .grant-about = 마지막 검사를 통과하면 병합합니다
+    .rework = 다시 작업
+    .rework-about = 바꿀 점을 말하면 작업 담당이 다시 시도합니다
+    .stop = 중단
+    .stop-about = 레인을 그대로 두고 나중에 결정합니다
+
+gate-mission-feature-grant = 체크포인트 post-feature: 기능 { $unit_id } 처리가 끝났습니다. 다음으로 넘어갈까요?
+    .grant = 승인
+    .grant-about = 계속합니다
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다
+
+gate-mission-done-grant = 체크포인트 pre-done: 모든 기능의 처리가 끝났습니다. 마칠까요?
+    .grant = 승인
+    .grant-about = 스모크 검사를 실행하고 마칩니다
+    .stop = 중단
+    .stop-about = 상태를 저장하고 끝냅니다
 
 ## 워크플로 autopilot의 질문 (workflows/autopilot.toml)
 

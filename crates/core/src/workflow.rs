@@ -162,6 +162,8 @@ pub struct Counter {
     pub from: u32,
     /// What it never passes.
     pub max: Expr,
+    /// So much further for each unit that there is, those included that were added on the way.
+    pub each_unit: Option<Expr>,
     /// One tally for each value of this fact.
     pub by: Option<FactIx>,
 }
@@ -549,6 +551,8 @@ pub enum Errand {
     Land {
         /// How.
         how: Land,
+        /// The commit's subject; without one, the unit's title.
+        label: Option<String>,
         /// Artifacts that land with the code.
         keep: Vec<String>,
         /// Checks that are run on exactly what the branch is about to point to. With any, the queue does it: together with

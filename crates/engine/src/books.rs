@@ -322,6 +322,11 @@ impl Books {
         self.held.get(&unit.map(str::to_owned)).map(String::as_str)
     }
 
+    /// The commit that holds what was built of a unit, if that is anything.
+    pub fn built(&self, unit: Option<&str>) -> Option<&str> {
+        self.held(unit).filter(|held| self.base(unit).is_some_and(|base| base != *held))
+    }
+
     /// Files of a unit's lane that were left with both sides in them, when it was last rebuilt.
     pub fn conflicts(&self, unit: Option<&str>) -> &[String] {
         self.conflicts.get(&unit.map(str::to_owned)).map_or(&[], Vec::as_slice)

@@ -178,6 +178,12 @@ pub trait Clerk: Send + Sync {
         None
     }
 
+    /// The process goes away, and the run can go on later: brings files up to date for whoever looks at them meanwhile. What a
+    /// person should know about it.
+    fn left(&self) -> Vec<String> {
+        self.flush()
+    }
+
     /// The run is over, however it came to that: takes away what is only there while it goes on. What a person should
     /// know about it.
     fn over(&self) -> Vec<String> {

@@ -7,7 +7,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
-use windlass_core::run::{LaneIx, Run, Stamp, UnitStatus};
+use windlass_core::run::{LaneIx, Run, Stamp, UnitStatus, UnitView};
+use windlass_core::workflow::Settled;
 use windlass_process::{Child, Command, Ending, Env, Finished, Limits, Output, Spawner, Stdin};
 use windlass_repo::{Branch, Call, CleanCheckout, Lane, Oid, RepoError, Store, When};
 use windlass_sources::Reader;
@@ -239,6 +240,11 @@ impl Drop for Desk {
     }
 }
 
+/// Whether a unit is over and was not done.
+fn is_undone(unit: &UnitView) -> bool {
+    matches!(unit.status, UnitStatus::Settled(how) if how != Settled::Done)
+}
+
 /// The first number that is not in use; now it is.
 fn first_free(used: &Mutex<BTreeSet<u32>>) -> u32 {
     let mut used = lock(used);
@@ -337,7 +343,7 @@ impl Shop {
     /// When a lane cannot be dealt with. What is in it is safe.
     pub fn tidy_up(&self, run: &Run, books: &Books, now: Stamp) -> Result<Paper, Trouble> {
         let pool = self.store.pool()?.into_iter();
-        let mut paper = Paper::default();
+        let (mut paper, mut seen) = (Paper::default(), BTreeSet::new());
         for lane in pool.filter_map(|pooled| pooled.lane).filter(|lane| lane.run == self.run) {
             let landed = match lane.unit.as_str() {
                 RUN_ITSELF => run.has_landed(),
@@ -346,12 +352,24 @@ impl Shop {
             let saved = self.store.release_as(&lane, landed, when(now))?;
             let saved = saved.map(|saved| saved.commit.to_string());
             let unit = Some(lane.unit.as_str()).filter(|unit| *unit != RUN_ITSELF);
-            let held = match (books.base(unit), books.held(unit)) {
-                (Some(base), Some(held)) if self.differ(base, held)? => Some(held.to_owned()),
-                _ => None,
-            };
-            let kept = saved.or(held).filter(|_| !landed);
+            let built = if landed || saved.is_some() { None } else { self.built(books, unit)? };
+            let done = unit.and_then(|unit| run.unit_named(unit)).is_some_and(|it| !is_undone(&it));
+            if let Some(built) = built.as_ref().filter(|_| !done) {
+                self.keep_built(&lane.unit, built)?;
+            }
+            seen.insert(lane.unit.clone());
+            let kept = saved.or(built).filter(|_| !landed);
             paper.notes.extend(kept.map(|commit| Note::Kept { unit: lane.unit, commit }));
+        }
+        // Another unit may have had the lane of one that is stuck: what was built of that is kept as well.
+        for unit in run.units().filter(|unit| !unit.landed && is_undone(unit)) {
+            if seen.contains(&*unit.id) {
+                continue;
+            }
+            if let Some(commit) = self.built(books, Some(&unit.id))? {
+                self.keep_built(&unit.id, &commit)?;
+                paper.notes.push(Note::Kept { unit: unit.id.to_string(), commit });
+            }
         }
         let quarters = self.all_quarters();
         isolation::remove(&quarters).map_err(|error| Trouble::io("tidy up", &quarters, &error))?;
@@ -362,6 +380,20 @@ impl Shop {
             }
             _ => Ok(paper),
         }
+    }
+
+    /// The commit with what was built of a unit, if that is anything.
+    fn built(&self, books: &Books, unit: Option<&str>) -> Result<Option<String>, Trouble> {
+        Ok(match (books.base(unit), books.built(unit)) {
+            (Some(base), Some(built)) if self.differ(base, built)? => Some(built.to_owned()),
+            _ => None,
+        })
+    }
+
+    /// Has what was built of a unit that did not land be named among what is kept.
+    fn keep_built(&self, unit: &str, commit: &str) -> Result<(), Trouble> {
+        let Ok(commit) = Oid::parse(commit) else { return Ok(()) };
+        Ok(self.store.keep_built(&self.run, unit, &commit)?)
     }
 
     /// The units that have or had a lane last.

@@ -5,7 +5,7 @@ use std::fs;
 use crate::{
     error::{Doing, RepoError},
     lane::{Lane, LaneState, Pooled},
-    name::decoded,
+    name::{decoded, unit_refs},
     oid::Oid,
     person::When,
     store::Store,
@@ -33,8 +33,12 @@ pub struct Salvage {
 pub(crate) const GONE: &str = "gone-";
 
 /// What refs are called under which something is kept that is in no lane any more: edits that were set aside, what an agent
-/// committed or stashed itself, files that git ignores, commits that a unit has gone back from.
-const KINDS: &[&str] = &["saved", "agent", "ignored", "heads"];
+/// committed or stashed itself, files that git ignores, commits that a unit has gone back from, what was built of a unit that
+/// did not land.
+const KINDS: &[&str] = &["saved", "agent", "ignored", "heads", BUILT];
+
+/// What was built of a unit that did not land.
+const BUILT: &str = "built";
 
 impl Store {
     /// How much of the disk lanes and clean checkouts take.
@@ -82,6 +86,13 @@ impl Store {
         Ok(found)
     }
 
+    /// Has what was built of a unit that did not land be among what is kept.
+    pub fn keep_built(&self, run: &str, unit: &str, commit: &Oid) -> Result<(), RepoError> {
+        let refs = unit_refs(run, unit);
+        let name = format!("{refs}/{BUILT}/{}", commit.short());
+        self.keep(&name, commit).map(drop)
+    }
+
     /// The commit that somebody means by its name, or by the beginning of it.
     pub fn commit_named(&self, name: &str) -> Result<Option<Oid>, RepoError> {
         let digits = name.len() >= 4 && name.bytes().all(|b| b.is_ascii_hexdigit());
@@ -119,7 +130,8 @@ fn salvage(line: &str) -> Option<Salvage> {
         unit: decoded(unit),
         commit: Oid::parse(commit).ok()?,
         seconds: seconds.parse().ok()?,
-        what: what.to_owned(),
+        // It is a snapshot like any other, and called like one.
+        what: if kind == BUILT { "what was built, and did not land".into() } else { what.into() },
         name: name.to_owned(),
     })
 }

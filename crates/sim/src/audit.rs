@@ -571,7 +571,9 @@ impl<'a> Auditor<'a> {
     fn counted(&self, after: &Run, counter: usize, value: u32) -> Check {
         let declared = &self.flow.counters[counter];
         let max = match &declared.max {
-            Expr::Const(Value::Number(max)) => u32::try_from(*max).unwrap_or(0),
+            Expr::Const(Value::Number(max)) if declared.each_unit.is_none() => {
+                u32::try_from(*max).unwrap_or(0)
+            }
             _ => {
                 let tallies = after.counters();
                 tallies

@@ -399,6 +399,7 @@ fn for_each_expr<'a>(flow: &'a Workflow, see: &mut impl FnMut(&'a Expr)) {
     walk(&flow.lanes);
     for counter in &flow.counters {
         walk(&counter.max);
+        counter.each_unit.iter().for_each(&mut walk);
     }
     for stage in &flow.stages {
         stage.when.iter().for_each(&mut walk);

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     /// The built-in workflows whose every question is there in every language.
-    const COMPLETE: &[&str] = &["autopilot", "task", "task-v1"];
+    const COMPLETE: &[&str] = &["autopilot", "mission", "task", "task-v1"];
 
     /// The ids of a gate's messages, each with the English that it stands for.
     fn ids(flow: &Workflow) -> Vec<(String, String)> {

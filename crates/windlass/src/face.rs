@@ -18,7 +18,7 @@ use crate::asked::asked;
 use crate::editor;
 use crate::forecast::Pace;
 use crate::progress::{Chronicle, Happening, Sight, Watch};
-use crate::render::{Live, Teller, clean, dollars, ended, progress};
+use crate::render::{Live, Teller, clean, dollars, ended, holds, progress, used_up};
 use crate::suggest;
 
 /// How a run is told.
@@ -149,6 +149,12 @@ impl Terminal {
                 let question = format!("{}:{} {unit}{}", self.run, gate.id.0, gate.question);
                 self.line(&words.say("face-open", &[("question", &question)]));
             }
+        }
+        if left == Left::Standing(Standing::Escalated) && tally.total > 1 {
+            holds(run, words).iter().for_each(|line| self.line(line));
+        }
+        if left == Left::Standing(Standing::Exhausted) {
+            used_up(run, &self.watch, words).iter().for_each(|line| self.line(line));
         }
         if matches!(left, Left::Standing(Standing::Ended(_))) && tally.total > 1 {
             self.line(&words.say("face-report", &[("run", &self.run)]));

@@ -243,10 +243,11 @@ impl Teller<'_> {
     }
 
     fn counted(&self, counter: usize, value: u32) -> Counted {
-        let Counter { name, max, .. } = &self.flow.counters[counter];
+        let Counter { name, max, each_unit, .. } = &self.flow.counters[counter];
         let here = self.run.counters().into_iter().find(|(n, v, _)| n == name && *v == value);
         // A move that settles its unit takes the unit's counters away.
-        let max = here.map(|(.., max)| max).or_else(|| constant(max));
+        let fixed = || if each_unit.is_none() { constant(max) } else { None };
+        let max = here.map(|(.., max)| max).or_else(fixed);
         Counted { counter: name.clone(), value, max }
     }
 

@@ -230,6 +230,10 @@ fn drive(
         }
         engine.note(kept);
         engine.commit(&mut face)?;
+    } else {
+        for said in face.clerk.left() {
+            face.face.says(&said);
+        }
     }
     for (unit, _, command) in engine.books().waiting() {
         face.face.not_taken(unit, command);

@@ -5,7 +5,10 @@ mod session;
 mod show;
 mod stage;
 mod tell;
+mod theirs;
 mod validated;
+
+pub use tell::ESCALATION;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -22,6 +25,7 @@ use windlass_engine::shop::lock;
 use windlass_sources::contract::Assertion;
 use windlass_sources::features::{self, Queue};
 use windlass_sources::{Reading, SourceError};
+use windlass_words::Words;
 
 use session::{CONTRACT, Session};
 
@@ -291,7 +295,7 @@ fn state(session: &Session, run: &str) -> String {
         "decisions": session.decisions,
         "landed": session.landed.len(),
         "cost_usd": session.spent.settled.cost_micros as f64 / 1e6,
-        "standing": tell::counts(session),
+        "standing": tell::counts(session, Words::default()),
         "outcome": session.ended.map(|outcome| format!("{outcome:?}").to_lowercase()),
     });
     format!("{}\n", serde_json::to_string_pretty(&state).unwrap_or_default())
@@ -399,9 +403,13 @@ impl Clerk for Mission {
         Some("harness")
     }
 
+    fn left(&self) -> Vec<String> {
+        self.lets_go();
+        std::mem::take(&mut *lock(&self.said))
+    }
+
     fn over(&self) -> Vec<String> {
-        self.session().dirty = true;
-        self.project_files(true);
+        self.hands_over();
         std::mem::take(&mut *lock(&self.said))
     }
 }

@@ -15,6 +15,9 @@ use super::session::{CONTRACT, CURATED_EVERY};
 /// What it can read.
 pub const READS: [&str; 4] = ["features", "feature", "queue-edits", "memory-due"];
 
+/// What has become of a feature that a person has taken out of the queue before anybody began it.
+const REMOVED: &str = "removed";
+
 /// So many flaws are named; more of them help nobody.
 const FLAWS_NAMED: usize = 20;
 
@@ -69,8 +72,6 @@ impl Mission {
             let items = queue.items();
             let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
             reading.facts.insert("feature_count".to_owned(), Value::Number(count));
-            let six = count.saturating_mul(6).clamp(1, 1_000_000);
-            reading.facts.insert("six_times".to_owned(), Value::Number(six));
             reading.lists.insert("features".to_owned(), items);
         }
         reading.papers.insert(features::PATH.to_owned(), text.into_bytes());
@@ -83,10 +84,15 @@ impl Mission {
     fn one(&self, at: &Situation) -> Result<Reading, SourceError> {
         let Some((id, _)) = &at.unit else { return Ok(came("open")) };
         let Some((text, queue)) = self.edited()? else {
-            let wanted = self.session().wanted.get(id).cloned();
-            return Ok(came(by_status(wanted.as_ref())));
+            let session = self.session();
+            let removed = session.is_removed(id);
+            return Ok(came(if removed { REMOVED } else { by_status(session.wanted.get(id)) }));
         };
-        let mut reading = came(by_status(queue.feature(id).map(|feature| &feature.status)));
+        let theirs = queue.feature(id);
+        let removed = theirs.is_none() && self.session().is_planned(id);
+        let status = theirs.map(|feature| &feature.status);
+        let mut reading = came(if removed { REMOVED } else { by_status(status) });
+        reading.remarks = self.too_late(&queue);
         reading.papers.insert(features::PATH.to_owned(), text.into_bytes());
         Ok(reading)
     }
@@ -119,7 +125,8 @@ impl Mission {
             return Ok(Reading { remarks, papers, ..came("flawed") });
         }
         papers.insert(features::PATH.to_owned(), text.into_bytes());
-        let mut reading = Reading { papers, ..came("edited") };
+        let remarks = self.too_late(&queue);
+        let mut reading = Reading { papers, remarks, ..came("edited") };
         // What a unit depends on may have settled long ago: who is known is known by the core.
         reading.lists.insert("features".to_owned(), queue.items());
         Ok(reading)

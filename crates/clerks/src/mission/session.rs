@@ -8,7 +8,7 @@ use windlass_core::run::{
     EffectId, Ending, Event, FrameId, GateId, Item, Moved, Purse, Run, UnitIx, UnitStatus, UnitView,
 };
 use windlass_core::value::Value;
-use windlass_core::workflow::{RunOutcome, Settled, StageIx};
+use windlass_core::workflow::{RunOutcome, ScopeIx, Settled, StageIx};
 use windlass_engine::clerk::Blobs;
 use windlass_engine::entry::{Answered, Check, Entry, Note};
 use windlass_engine::lanes;
@@ -44,6 +44,8 @@ pub struct Session {
     pub fixes: Vec<Feature>,
     /// Where each feature is in it.
     places: BTreeMap<String, usize>,
+    /// Features that a person has taken out of it since.
+    removed: BTreeMap<String, Feature>,
     contract: Contract,
     /// Where each assertion is in it.
     assertions: BTreeMap<String, usize>,
@@ -93,7 +95,11 @@ pub struct Session {
     pub reported: BTreeSet<String>,
     /// Ids that what validators have found was given.
     pub numbered: BTreeSet<String>,
+    /// What was built of each feature that has not landed: the commit that its lane stands on, and the one that has it.
+    built: BTreeMap<String, (String, String)>,
     frames: BTreeMap<FrameId, String>,
+    /// The feature that settled last and is followed by what comes between features.
+    pub settled: Option<String>,
     /// Questions that are open: their stage, and the feature that they are about.
     gates: BTreeMap<GateId, (StageIx, Option<String>)>,
     flights: BTreeMap<EffectId, String>,
@@ -148,7 +154,18 @@ impl Session {
     /// A feature, planned or found.
     pub fn feature(&self, id: &str) -> Option<&Feature> {
         let planned = self.places.get(id).map(|at| &self.queue.features[*at]);
+        let planned = planned.or_else(|| self.removed.get(id));
         planned.or_else(|| self.fixes.iter().find(|fix| fix.id == id))
+    }
+
+    /// Whether a feature is in the queue as it was read last, or was there before.
+    pub fn is_planned(&self, id: &str) -> bool {
+        self.places.contains_key(id) || self.is_removed(id)
+    }
+
+    /// Whether a person has taken a feature out of the queue.
+    pub fn is_removed(&self, id: &str) -> bool {
+        self.removed.contains_key(id)
     }
 
     /// Whether a feature mends what a validator found, in this mission or in one before.
@@ -198,11 +215,45 @@ impl Session {
             }
         }
         let places = queue.features.iter().enumerate();
-        self.places = places.map(|(at, it)| (it.id.clone(), at)).collect();
-        self.queue = queue;
+        let places: BTreeMap<String, usize> = places.map(|(at, it)| (it.id.clone(), at)).collect();
+        let before = std::mem::take(&mut self.queue.features).into_iter();
+        let gone = before.filter(|it| !places.contains_key(&it.id));
+        self.removed.extend(gone.map(|it| (it.id.clone(), it)));
+        self.removed.retain(|id, _| !places.contains_key(id));
+        (self.places, self.queue) = (places, queue);
+    }
+
+    /// The commit with what was built of a feature that has not landed, if that is anything.
+    pub fn built(&self, unit: &str) -> Option<&str> {
+        let (base, held) = self.built.get(unit)?;
+        (base != held).then_some(held)
+    }
+
+    /// What a feature's lane stands on, and what it holds.
+    fn lane_holds(&mut self, note: &Note) {
+        let held = match note {
+            Note::Based { unit: Some(unit), base } => {
+                self.built.insert(unit.clone(), (base.clone(), base.clone()));
+                return;
+            }
+            Note::Landed { unit: Some(unit), .. } => {
+                self.built.remove(unit);
+                return;
+            }
+            Note::Saved { unit: Some(unit), commit, .. }
+            | Note::ByHand { unit: Some(unit), commit } => Some((unit, commit)),
+            Note::Answered(it) => it.asked.unit.as_ref().zip(it.commit.as_ref()),
+            _ => None,
+        };
+        if let Some((unit, commit)) = held
+            && let Some((_, held)) = self.built.get_mut(unit)
+        {
+            held.clone_from(commit);
+        }
     }
 
     fn note(&mut self, note: &Note, run: &Run, blob: Blobs<'_>) {
+        self.lane_holds(note);
         match note {
             Note::Paper { path, holds: Some(holds), .. } => {
                 if let Some(bytes) = blob(holds) {
@@ -351,6 +402,10 @@ impl Session {
                     self.stands(&view, run);
                 }
             }
+            Event::Opened { frame, scope: ScopeIx::BETWEEN, .. } => {
+                let opened = run.frames().find(|it| it.id == *frame);
+                self.settled = opened.and_then(|it| it.unit).map(|unit| unit.to_string());
+            }
             Event::Entered { frame, stage, .. } => {
                 let stage = run.workflow().stage(*stage);
                 if let Some(record) = &stage.record {
@@ -454,6 +509,7 @@ impl Session {
                 "stuck" => "its attempts are used up",
                 "unresolved" => "the architect could not resolve an ambiguity",
                 "override" => "a person set it to passed in features.json",
+                "removed" => "a person took it out of features.json",
                 _ => "",
             };
             if !reason.is_empty() {

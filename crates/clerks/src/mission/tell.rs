@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use windlass_core::value::Value;
 use windlass_engine::clerk::{Situation, Told};
 use windlass_engine::date::instant;
+use windlass_engine::shop::lock;
 use windlass_sources::features::{Feature, Queue, Status};
+use windlass_words::Words;
 
 use super::Mission;
 use super::session::Session;
@@ -20,13 +22,14 @@ const NAMED: usize = 100;
 impl Mission {
     pub(super) fn told(&self, name: &str, at: &Situation) -> Told {
         let flaws = if name == "escalation" { self.flaws() } else { Vec::new() };
+        let words = lock(&self.spoken).words();
         let session = self.session();
         match name {
-            "checkpoint-file" => checkpoint(&session, at),
-            "escalation" => escalation(&session, &flaws),
-            "cost-check" => Told { text: spent(&session), ..Told::default() },
-            "mission-summary" => Told { text: summary(&session), ..Told::default() },
-            "outlook" => Told { text: outlook(&session), ..Told::default() },
+            "checkpoint-file" => checkpoint(&session, at, words),
+            "escalation" => escalation(&session, &flaws, words),
+            "cost-check" => Told { text: spent(&session, words), ..Told::default() },
+            "mission-summary" => Told { text: summary(&session, words), ..Told::default() },
+            "outlook" => Told { text: outlook(&session, words), ..Told::default() },
             // Snapshots and logs are written whenever something has happened, not only now.
             _ => Told::default(),
         }
@@ -34,28 +37,34 @@ impl Mission {
 }
 
 /// A checkpoint: what it is about, and how it is granted.
-fn checkpoint(session: &Session, at: &Situation) -> Told {
+fn checkpoint(session: &Session, at: &Situation, words: Words) -> Told {
     let name = match at.with.get("name") {
         Some(Value::Text(name)) => name.to_string(),
         _ => at.stage.clone(),
     };
-    let about = at.unit.as_ref().map_or(String::new(), |(id, title)| format!("{id}: {title}\n\n"));
+    // What comes between features is about the one that has just settled.
+    let settled = session.settled.as_deref().filter(|_| name == "post-feature");
+    let unit = at.unit.as_ref().map(|(id, _)| id.as_str()).or(settled);
+    let title = unit.and_then(|id| session.feature(id)).map_or(String::new(), Feature::line);
+    let about = unit.map_or(String::new(), |id| format!("{id}: {title}\n\n"));
     let mut text = format!("# Checkpoint {name}\n\nAt {}.\n\n{about}", instant(session.now_ms));
     if let Some((came, said)) = session.review.as_ref().filter(|_| name == "post-planner") {
         let _ = writeln!(text, "The plan's reviewer: {came}. {said}\n");
     }
-    if let Some((id, _)) = &at.unit {
+    if let Some(id) = unit {
         text.push_str(&show::evidence(session, id).unwrap_or_default());
     }
-    let _ = writeln!(text, "\n{}\n", counts(session));
+    let _ = writeln!(text, "\n{}\n", counts(session, Words::default()));
     text.push_str("`windlass gates` shows the question, `windlass answer` answers it, `windlass resume` goes on.\n");
-    let path = format!(".harness/checkpoints/{name}.md");
-    let said = format!("Checkpoint {name}: {path}");
+    // Several features may be at the same checkpoint at once, each with a file of its own.
+    let of = unit.map_or(String::new(), |id| format!("-{id}"));
+    let path = format!(".harness/checkpoints/{name}{of}.md");
+    let said = words.say("missionline-checkpoint", &[("name", &name), ("path", &path)]);
     Told { text: said, papers: [(path, text)].into(), ..Told::default() }
 }
 
 /// Why nothing else can run, feature by feature, and what to do about it.
-fn escalation(session: &Session, flaws: &[String]) -> Told {
+fn escalation(session: &Session, flaws: &[String], words: Words) -> Told {
     let mut text = format!("# Escalation\n\nAt {}.\n", instant(session.now_ms));
     let whole = session.whole();
     let count = |status: Status| whole.features.iter().filter(|it| it.status == status).count();
@@ -66,7 +75,7 @@ fn escalation(session: &Session, flaws: &[String]) -> Told {
                 "\n## What next\n\nChange the spec, or write `.harness/features.json` and `.harness/validation-contract.md` yourself (they \
                  are taken as they are), then `windlass mission`. To have them planned anew, remove the two files first.\n",
             );
-            said.to_owned()
+            words.say(said, &[("path", ESCALATION)])
         }
         None => {
             if !session.wrong.is_empty() {
@@ -75,25 +84,32 @@ fn escalation(session: &Session, flaws: &[String]) -> Told {
             }
             stuck(session, &whole, &mut text);
             text.push_str(
-                "\n## What next\n\nWhat was built of a stuck feature is kept: `windlass lanes list` names it, `windlass lanes restore` \
-                 writes it out. Make the feature, its claims or the spec clearer, or set its status to `passed` or `skipped` in \
+                "\n## What next\n\nWhat was built of a stuck feature is kept, and the command that stands with it writes it into a new \
+                 directory; `windlass lanes list` names it, too. Make the feature, its claims or the spec clearer, or set its status to `passed` or `skipped` in \
                  `.harness/features.json`; then `windlass mission` goes on with everything that has not passed.\n",
             );
-            format!("{} stuck, {} blocked", count(Status::Failed), count(Status::Blocked))
+            let (stuck, blocked) = (count(Status::Failed), count(Status::Blocked));
+            let of = [("stuck", &*stuck.to_string()), ("blocked", &blocked.to_string())];
+            words.say("missionline-escalated", &[of[0], of[1], ("path", ESCALATION)])
         }
     };
-    let said = format!("Escalated: {said}: {ESCALATION}");
     Told { text: said, papers: [(ESCALATION.to_owned(), text)].into(), ..Told::default() }
 }
 
-/// Why the plan is not worked on, if it is not: in a word, and at length.
+/// Why the plan is not worked on, if it is not: the message that says so, and why at length.
 fn plan_refused(session: &Session, flaws: &[String]) -> Option<(&'static str, String)> {
     let rejected = session.review.as_ref().filter(|(came, _)| came == "reject");
     if let Some((_, said)) = rejected {
-        return Some(("the plan was rejected", format!("\n## The plan was rejected\n\n{said}\n")));
+        return Some((
+            "missionline-plan-rejected",
+            format!("\n## The plan was rejected\n\n{said}\n"),
+        ));
     }
     if let Some(denied) = &session.denied {
-        return Some(("the plan was denied", format!("\n## The plan was denied\n\n{denied}\n")));
+        return Some((
+            "missionline-plan-denied",
+            format!("\n## The plan was denied\n\n{denied}\n"),
+        ));
     }
     if !session.progress.is_empty() || flaws.is_empty() {
         return None;
@@ -102,7 +118,7 @@ fn plan_refused(session: &Session, flaws: &[String]) -> Option<(&'static str, St
     let why = format!(
         "\n## The plan cannot be worked on\n\nIt was sent back to its planner once.\n\n{flaws}"
     );
-    Some(("the plan cannot be worked on", why))
+    Some(("missionline-plan-unusable", why))
 }
 
 /// Features that failed, with what speaks against each, and those that wait for them.
@@ -113,12 +129,18 @@ fn stuck(session: &Session, whole: &Queue, text: &mut String) {
         let reason = feature.reason.as_deref().unwrap_or("it could not be built");
         let times = if feature.attempts == 1 { "attempt" } else { "attempts" };
         let _ = writeln!(text, "After {} {times}: {reason}.\n", feature.attempts);
-        let Some(tale) = session.tales.get(&feature.id) else { continue };
-        for finding in &tale.findings {
-            let _ = writeln!(text, "- {}", finding.replace('\n', "\n  "));
+        if let Some(tale) = session.tales.get(&feature.id) {
+            for finding in &tale.findings {
+                let _ = writeln!(text, "- {}", finding.replace('\n', "\n  "));
+            }
+            if let Some(question) = &tale.question {
+                let _ = writeln!(text, "- Still open: {question}");
+            }
         }
-        if let Some(question) = &tale.question {
-            let _ = writeln!(text, "- Still open: {question}");
+        if let Some(commit) = session.built(&feature.id) {
+            let id = &feature.id;
+            let _ =
+                writeln!(text, "\nWhat was built of it: `windlass lanes restore {commit} ../{id}`");
         }
     }
     let blocked = whole.features.iter().filter(|it| it.status == Status::Blocked).take(NAMED);
@@ -134,17 +156,29 @@ fn stuck(session: &Session, whole: &Queue, text: &mut String) {
 }
 
 /// What was spent so far, of how much.
-fn spent(session: &Session) -> String {
-    let dollars = |micros: u64| micros as f64 / 1e6;
+fn spent(session: &Session, words: Words) -> String {
+    let dollars = |micros: u64| format!("{:.2}", micros as f64 / 1e6);
+    let (counts, iterations) = (counts(session, words), session.iterations.to_string());
     let spent = dollars(session.spent.settled.cost_micros);
-    let cap = session.cost_cap.map_or(String::new(), |cap| format!(" of {:.2}", dollars(cap)));
-    format!("{} — {spent:.2}{cap} dollars after {} iterations", counts(session), session.iterations)
+    let args = [("counts", &*counts), ("spent", &spent), ("iterations", &iterations)];
+    match session.cost_cap {
+        Some(cap) => {
+            let cap = dollars(cap);
+            words.say("missionline-spent-of", &[args[0], args[1], args[2], ("cap", &cap)])
+        }
+        None => words.say("missionline-spent", &args),
+    }
 }
 
 /// How many features there are, and how they stand.
-pub(super) fn counts(session: &Session) -> String {
-    let mut by: [(&str, usize); 5] =
-        [("passed", 0), ("under way", 0), ("failed", 0), ("blocked", 0), ("left out", 0)];
+pub(super) fn counts(session: &Session, words: Words) -> String {
+    let mut by: [(&str, usize); 5] = [
+        ("missionline-passed", 0),
+        ("missionline-under-way", 0),
+        ("missionline-failed", 0),
+        ("missionline-blocked", 0),
+        ("missionline-left-out", 0),
+    ];
     for progress in session.progress.values() {
         let at = match progress.status {
             Status::Passed => 0,
@@ -156,19 +190,22 @@ pub(super) fn counts(session: &Session) -> String {
         };
         by[at].1 += 1;
     }
-    let of = session.progress.len();
-    let words: Vec<String> = by
+    let total = session.progress.len().to_string();
+    let counts: Vec<String> = by
         .iter()
         .filter(|(_, many)| *many > 0)
-        .map(|(word, many)| format!("{many} {word}"))
+        .map(|(id, many)| words.say(id, &[("count", &many.to_string())]))
         .collect();
-    let words = if words.is_empty() { "none begun".to_owned() } else { words.join(", ") };
-    format!("{words} of {of} features")
+    let counts = match counts.is_empty() {
+        true => words.say("missionline-none-begun", &[]),
+        false => counts.join(", "),
+    };
+    words.say("missionline-counts", &[("counts", &counts), ("total", &total)])
 }
 
 /// The outcome, feature by feature.
-fn summary(session: &Session) -> String {
-    let mut text = counts(session);
+fn summary(session: &Session, words: Words) -> String {
+    let mut text = counts(session, words);
     let whole = session.whole();
     for feature in whole.features.iter().take(NAMED) {
         let commit = feature
@@ -185,23 +222,29 @@ fn summary(session: &Session) -> String {
         );
     }
     if whole.features.len() > NAMED {
-        let _ = write!(text, "\n  … and {} more", whole.features.len() - NAMED);
+        let more = (whole.features.len() - NAMED).to_string();
+        let _ = write!(text, "\n  {}", words.say("missionline-more", &[("count", &more)]));
     }
     text
 }
 
 /// What a plan comes to.
-fn outlook(session: &Session) -> String {
+fn outlook(session: &Session, words: Words) -> String {
     let open: Vec<&Feature> =
         session.queue.features.iter().filter(|it| !it.status.is_settled()).collect();
     let claims: usize = open.iter().map(|it| it.claims.len()).sum();
     let mechanical = session.contract().assertions.iter().filter(|it| it.is_mechanical()).count();
     let free = open.iter().filter(|it| it.depends.is_empty()).count();
-    let depend = if free == 1 { "feature depends" } else { "features depend" };
-    format!(
-        "The plan has {} features with {claims} claims; {mechanical} of {} assertions are checked by command. {free} {depend} \
-         on nothing.\nEdit .harness/features.json and .harness/validation-contract.md as you like; `windlass mission` starts on them.",
-        open.len(),
-        session.contract().assertions.len()
-    )
+    let numbers = [open.len(), claims, mechanical, session.contract().assertions.len(), free];
+    let [open, claims, mechanical, assertions, free] = numbers.map(|it| it.to_string());
+    let args = [
+        ("features", &*open),
+        ("claims", &claims),
+        ("mechanical", &mechanical),
+        ("assertions", &assertions),
+    ];
+    let id = if free == "1" { "missionline-free-one" } else { "missionline-free" };
+    let plan = words.say("missionline-plan", &args);
+    let free = words.say(id, &[("free", &free)]);
+    format!("{plan} {free}\n{}", words.say("missionline-plan-next", &[]))
 }

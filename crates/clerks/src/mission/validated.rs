@@ -12,6 +12,10 @@ use super::session::normal;
 /// What stands before the id of a feature that mends what a validator found.
 pub const FIX: &str = "F-FIX-";
 
+/// So many of the issues that a validator reports at once become features. Whoever finds more has found one thing many times, or
+/// makes things up; all of it is in the journal.
+const ISSUES_MAX: usize = 20;
+
 impl Mission {
     /// Why a validator's verdict and its claims do not go together, if they do not. What it found besides is numbered, and
     /// what is known already is left out.
@@ -68,6 +72,14 @@ impl Mission {
                 }
                 new
             });
+            let over = issues.len().saturating_sub(ISSUES_MAX);
+            if over > 0 {
+                issues.truncate(ISSUES_MAX);
+                self.says(format!(
+                    "{id}: its validator reported {over} more issues than the {ISSUES_MAX} that become features: they are left \
+                     out, and `windlass log --full` has them"
+                ));
+            }
             let of = id.strip_prefix(FIX).or_else(|| id.strip_prefix("F-")).unwrap_or(id);
             let mut session = self.session();
             session.reported.extend(issues.iter().map(|issue| normal(&issue.title)));

@@ -2,7 +2,7 @@
 
 use super::state::{Frame, Run, UnitStatus};
 use crate::{
-    expr::{Env, Name, UnitTally},
+    expr::{Env, Expr, Name, UnitTally},
     value::Value,
     workflow::{CounterIx, Holder, Owner, ScopeIx, StageIx},
 };
@@ -77,8 +77,12 @@ impl<'a> Scene<'a> {
 
     /// What a counter never passes; Unknown leaves no room at all.
     pub fn counter_max(&self, counter: CounterIx) -> u32 {
-        let max = self.run.flow.counters[counter.at()].max.number(self).unwrap_or(0);
-        u32::try_from(max.max(0)).unwrap_or(u32::MAX)
+        let declared = &self.run.flow.counters[counter.at()];
+        let number = |expr: &Expr| expr.number(self).unwrap_or(0).max(0);
+        let each_unit = declared.each_unit.as_ref().map_or(0, number);
+        let max = number(&declared.max);
+        let max = max.saturating_add(each_unit.saturating_mul(self.units(UnitTally::Total)));
+        u32::try_from(max).unwrap_or(u32::MAX)
     }
 
     fn runs(&self, stage: StageIx) -> Option<i64> {

@@ -5,6 +5,7 @@
 //! as well is not this work's doing, and is said to be so.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use windlass_core::run::Item;
@@ -66,7 +67,8 @@ pub(super) fn check(
         }
     };
     let paper = Paper::default();
-    let bench = Checks { shop, job, brake, tree: &subject.tree, proof: None, paper };
+    let own = [job];
+    let bench = Checks { shop, job, brake, tree: &subject.tree, about: &own, proof: None, paper };
     let before = job.before.as_ref().unwrap_or(base);
     // Where something is to fail, hooks would have to as well; and where nothing is run, they are not either.
     let hooks = !expect_fail && names.iter().any(|name| Measure::of(name).is_none());
@@ -86,19 +88,22 @@ pub(super) fn check(
     Ok(Ok(Done { report, paper, desk: None }))
 }
 
-/// The checks of a landing's proof, on what the branch would hold with a car: what they come to, with a note for each. What is
-/// on record of that very tree is not run again, and where all is well nobody asks how it was before.
+/// The checks of a landing's proof, on what the branch would hold with a car and those in front of it: what they come to, with a
+/// note for each. What is on record of that very tree is not run again, and where all is well nobody asks how it was before.
 pub(super) fn prove(
     shop: &Shop,
-    ticket: &Ticket,
-    car: &Car,
+    cars: &[(Arc<Ticket>, Car)],
     begins: &Oid,
     known: &[Proof],
     brake: &Brake,
 ) -> Result<Result<(Check, Paper), Stopped>, Trouble> {
+    let Some((ticket, car)) = cars.last() else {
+        return Err(Trouble::defect("a train without cars"));
+    };
     let (job, tree) = (&ticket.job, car.tree.as_str());
     let paper = Paper::default();
-    let bench = Checks { shop, job, brake, tree, proof: Some(known), paper };
+    let about: Vec<&Job> = cars.iter().map(|(ticket, _)| &ticket.job).collect();
+    let bench = Checks { shop, job, brake, tree, about: &about, proof: Some(known), paper };
     let hooks = ticket.proof.iter().any(|name| Measure::of(name).is_none());
     bench.all(&ticket.proof, hooks, &car.whole, begins)
 }
@@ -125,6 +130,8 @@ pub(super) struct Checks<'a> {
     pub(super) job: &'a Job,
     pub(super) brake: &'a Brake,
     pub(super) tree: &'a str,
+    /// Whose work it is: of several, the claims of each have to hold.
+    pub(super) about: &'a [&'a Job],
     /// For a landing's proof: what is on record of this very tree.
     pub(super) proof: Option<&'a [Proof]>,
     pub(super) paper: Paper,
@@ -363,7 +370,13 @@ impl Checks<'_> {
         self.record(name, command, came, output);
     }
 
-    fn record(&mut self, name: &str, command: Option<&str>, came: Check, output: Option<String>) {
+    pub(super) fn record(
+        &mut self,
+        name: &str,
+        command: Option<&str>,
+        came: Check,
+        output: Option<String>,
+    ) {
         self.paper.notes.push(Note::Checked {
             effect: self.job.id,
             unit: self.job.unit_owned(),

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use windlass_core::run::Ended;
-use windlass_core::workflow::Land;
+use windlass_core::run::{EffectKind, Ended};
+use windlass_core::workflow::{Errand, Land};
 use windlass_repo::{Landing, Oid, Request, Target};
 
 use super::{Job, Outcome, marked, save, subject};
@@ -238,10 +238,18 @@ fn request(shop: &Shop, job: &Job, how: Land, base: &Oid, tree: &str) -> Result<
         head: shop.store.head(&lane)?,
         tree: Oid::parse(tree).map_err(|_| Trouble::defect("a tree that is none"))?,
         picks: Vec::new(),
-        message: save::message(None, job, &[]),
+        message: save::message(label(job), job, &[]),
         author: shop.setup.author.clone(),
         when: at,
     })
+}
+
+/// What a landing is called, where its stage says so.
+fn label(job: &Job) -> Option<&str> {
+    match &job.effect.kind {
+        EffectKind::Errand(Errand::Land { label, .. }) => label.as_deref(),
+        EffectKind::Errand(_) | EffectKind::Invoke { .. } => None,
+    }
 }
 
 /// What a person should know about a landing that is none.

@@ -145,10 +145,12 @@ pub fn perform(shop: &Shop, mut job: Job, brake: &Brake) -> Outcome {
             Errand::Save { how, label, trailers, .. } => {
                 save::save(shop, job, *how, label.as_deref(), trailers).map(Ok)
             }
-            Errand::Land { how, keep, proof } if proof.is_empty() => {
+            Errand::Land { how, keep, proof, .. } if proof.is_empty() => {
                 land::land(shop, job, *how, keep)
             }
-            Errand::Land { how, keep, proof } => train::queued(shop, job, *how, keep, proof, brake),
+            Errand::Land { how, keep, proof, .. } => {
+                train::queued(shop, job, *how, keep, proof, brake)
+            }
             Errand::Tell { names } => tell::tell(shop, job, names).map(Ok),
         },
     }

@@ -143,15 +143,47 @@ fn saved(job: &Job, commit: String) -> Paper {
     Paper::of(Note::Saved { effect: job.id, unit: job.unit_owned(), commit })
 }
 
-/// The label (or the unit's title), and the trailers.
+/// So many letters of a subject are shown in a history.
+const SUBJECT_CHARS: usize = 100;
+/// So many of a longer one stand below it.
+const WHOLE_CHARS: usize = 2_000;
+
+/// The label (or the unit's title), and the trailers. What is too long for a history stands below it.
 pub(super) fn message(label: Option<&str>, job: &Job, trailers: &[String]) -> String {
-    let subject = label.or(job.title.as_deref()).unwrap_or(&job.effect.name);
+    let own = || job.effect.name.replace('_', " ");
+    let subject = label.or(job.title.as_deref()).map_or_else(own, str::to_owned);
     // Titles come from anywhere, and a history is read in a terminal.
-    let subject = subject.replace(char::is_control, " ");
-    let subject = subject.trim();
-    if trailers.is_empty() {
-        subject.to_owned()
-    } else {
-        format!("{subject}\n\n{}", trailers.join("\n"))
+    let whole = subject.replace(char::is_control, " ");
+    let whole = whole.trim();
+    let mut parts = vec![cut(whole, SUBJECT_CHARS)];
+    if parts[0] != whole {
+        parts.push(cut(whole, WHOLE_CHARS));
+    }
+    if !trailers.is_empty() {
+        parts.push(trailers.join("\n"));
+    }
+    parts.join("\n\n")
+}
+
+/// So much of a line, up to the end of a word where there is one nearby.
+fn cut(line: &str, chars: usize) -> String {
+    let Some((most, _)) = line.char_indices().nth(chars) else { return line.to_owned() };
+    let room = line.char_indices().nth(chars - 1).map_or(most, |(at, _)| at);
+    let word = line[..room].rfind(char::is_whitespace).filter(|at| *at > room / 2);
+    format!("{}…", line[..word.unwrap_or(room)].trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subject_is_as_long_as_a_history_can_show() {
+        let exact = "x".repeat(SUBJECT_CHARS);
+        assert_eq!(cut(&exact, SUBJECT_CHARS), exact);
+        let long = cut(&format!("{exact}y"), SUBJECT_CHARS);
+        assert_eq!((long.chars().count(), long.ends_with('…')), (SUBJECT_CHARS, true));
+        assert_eq!(cut("one two three", 10), "one two…");
+        assert_eq!(cut("한국어 제목이 아주 깁니다", 8), "한국어 제목이…");
     }
 }

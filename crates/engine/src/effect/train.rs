@@ -258,7 +258,8 @@ impl Train {
         let mut known = shop.queue.known(car.tree.as_str());
         let own = ticket.job.checked.iter().filter(|(tree, _)| tree == car.tree.as_str());
         known.extend(own.map(|(_, proof)| proof.clone()));
-        let (came, mut paper) = match prove(shop, ticket, car, &self.begins, &known, brake)? {
+        let front = &self.cars[..cars];
+        let (came, mut paper) = match prove(shop, front, &self.begins, &known, brake)? {
             Ok(judged) => judged,
             Err(stopped) => return Ok(Err(stopped)),
         };
@@ -281,7 +282,7 @@ impl Train {
             return Ok(Ok(proved));
         }
         shop.queue.remember(proved.clone());
-        let units = self.cars.iter().take(cars).map(|(ticket, _)| named(&ticket.job)).collect();
+        let units = front.iter().map(|(ticket, _)| named(&ticket.job)).collect();
         paper.notes.push(Note::Proved { units, tree, came, checks });
         // What it printed is on record before anybody names it.
         Ok(shop.write_down(paper).map(|()| proved))

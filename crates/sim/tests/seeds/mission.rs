@@ -8,15 +8,15 @@ mod startup;
 use crate::{built_in, script::Script};
 
 /// One feature in a queue that is there already.
-const ONE: &str = "queue:found features:found,features=F-1,six_times=6";
+const ONE: &str = "queue:found features:found,features=F-1";
 
 /// Two of them; `max_iterations` of the seed's `MAX` is then twelve.
-const TWO: &str = "queue:found features:found,features=F-1+F-2,six_times=12";
+const TWO: &str = "queue:found features:found,features=F-1+F-2";
 
 fn mission() -> Script {
     Script {
         flow: built_in(include_str!("../../../../workflows/mission.toml")),
-        usual: "features:found,features=F-1,six_times=6 final_document:nothing",
+        usual: "features:found,features=F-1 final_document:nothing",
         by_itself: "look:open requeue:same curation:not_due",
     }
 }

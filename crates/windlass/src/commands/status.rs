@@ -1,14 +1,17 @@
 //! `windlass status`: how the runs of this repository stand.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
-use windlass_core::run::{OpenGate, Phase, Run, Standing, UnitIx, UnitView};
+use windlass_clerks::mission;
+use windlass_core::run::{OpenGate, Phase, Run, Standing, UnitIx, UnitStatus, UnitView, Why};
+use windlass_core::workflow::{RunOutcome, Settled};
 use windlass_engine::clock::wall_ms;
 use windlass_engine::date;
-use windlass_journal::{Journal, Lock};
+use windlass_journal::{Journal, Lock, RunId};
 use windlass_repo::Oid;
 use windlass_words::Words;
 
@@ -18,8 +21,9 @@ use crate::face::{standing, status_word};
 use crate::forecast::{Outlook, Pace};
 use crate::known::{self, Known, Runs};
 use crate::progress::{Chronicle, waiting};
-use crate::render::{Output, because_of, clean, dollars, stands, time};
+use crate::render::{Output, because_of, clean, dollars, holds, restore, stands, time, used_up};
 use crate::spoken::words_about;
+use crate::story::why;
 use crate::workplace::Workplace;
 
 #[derive(Debug, Args)]
@@ -30,7 +34,7 @@ Examples:
   windlass status --all
 ")]
 pub struct StatusArgs {
-    /// The run; without one, all that are not over
+    /// The run; without one, all that are not over, and the newest of a workflow that was escalated
     #[arg(value_name = "RUN")]
     run: Option<String>,
 
@@ -63,6 +67,7 @@ pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
     let newest = runs.last().map(|known| known.id.clone());
     let words = words_about(journal.as_ref(), runs.last())?;
     if args.run.is_none() && !args.all {
+        let needs_a_person = needing_a_person(&runs);
         // What waits to be taken is not over for whoever has to take it.
         runs.retain(|known| {
             let mut waiting =
@@ -70,6 +75,7 @@ pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
             known.run.phase() != Phase::Ended
                 || (known.is_untidy() && Some(&known.id) == newest.as_ref())
                 || waiting.any(|commit| !place.repository.has_taken(&commit).unwrap_or(true))
+                || needs_a_person.contains(&known.id)
         });
     }
     if args.json {
@@ -109,6 +115,32 @@ pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
         tell(known, &course, running, words, out)?;
     }
     Ok(Exit::Done)
+}
+
+/// The runs that ended and left something to a person, as long as nobody has begun another of the kind.
+fn needing_a_person(runs: &[Known]) -> BTreeSet<RunId> {
+    let mut seen = BTreeSet::new();
+    let latest = runs.iter().rev().filter(|known| seen.insert(&*known.run.workflow().name));
+    let left = latest.filter(|known| known.run.outcome() == Some(RunOutcome::Escalated));
+    left.map(|known| known.id.clone()).collect()
+}
+
+/// What a person may do about a run that ended and left something to them.
+fn what_next(known: &Known, words: Words) -> Option<String> {
+    if known.run.outcome() != Some(RunOutcome::Escalated) {
+        return None;
+    }
+    let run = [("run", known.id.as_str())];
+    Some(match &*known.run.workflow().name {
+        "mission" => words.say("status-next-mission", &[("path", mission::ESCALATION)]),
+        _ => words.say("status-next", &run),
+    })
+}
+
+/// The commit that has what was built of a unit that did not land, if it is a person's to look at.
+fn kept<'k>(known: &'k Known, unit: &UnitView) -> Option<&'k str> {
+    let over = matches!(unit.status, UnitStatus::Settled(how) if how != Settled::Done);
+    known.books.built(Some(&unit.id)).filter(|_| over && !unit.landed)
 }
 
 /// How a run has come along, as its journal tells it.
@@ -176,13 +208,13 @@ fn tell(
         out.line(&format!("  {}", words.say("live-forecast", &about)))?;
     }
     under_way(known, course, words, out)?;
-    let blocked = run.units().filter(|unit| unit.because.is_some());
-    for unit in blocked.take(UNITS_SHOWN) {
-        let because = clean(&because_of(unit.because.as_deref(), words));
-        let blocked =
-            [("unit", &*clean(&unit.id)), ("because", &because), ("title", &clean(&unit.title))];
-        out.line(&format!("  {}", words.say("status-blocked", &blocked)))?;
+    held(known, words, out)?;
+    if run.standing() == Standing::Exhausted {
+        for line in used_up(run, course.chronicle.watch(), words) {
+            out.line(&format!("  {line}"))?;
+        }
     }
+    undone(known, words, out)?;
     for (unit, commit, command) in known.books.waiting() {
         let unit = unit.map_or(String::new(), |unit| format!("{unit}: "));
         let short = &commit[..commit.len().min(10)];
@@ -194,7 +226,70 @@ fn tell(
     if gates > 0 {
         out.line(&format!("  {}", words.say("status-open", &[("count", &gates.to_string())])))?;
     }
+    if let Some(next) = what_next(known, words) {
+        out.line(&format!("  {next}"))?;
+    }
     Ok(())
+}
+
+/// The units that were not done: those that failed, each with how to have back what was built of it, and those that had to wait
+/// for them.
+fn undone(known: &Known, words: Words, out: &mut Output) -> Result<(), Error> {
+    let run = &known.run;
+    let failed = |unit: &UnitView| unit.status == UnitStatus::Settled(Settled::Failed);
+    for unit in run.units().filter(failed).take(UNITS_SHOWN) {
+        let failed = [("unit", &*clean(&unit.id)), ("title", &clean(&unit.title))];
+        out.line(&format!("  {}", words.say("status-failed", &failed)))?;
+        if let Some(commit) = kept(known, &unit) {
+            let command = [("command", &*restore(commit))];
+            out.line(&format!("    {}", words.say("status-kept", &command)))?;
+        }
+    }
+    let blocked = run.units().filter(|unit| unit.because.is_some());
+    for unit in blocked.take(UNITS_SHOWN) {
+        let because = clean(&because_of(unit.because.as_deref(), words));
+        let blocked =
+            [("unit", &*clean(&unit.id)), ("because", &because), ("title", &clean(&unit.title))];
+        out.line(&format!("  {}", words.say("status-blocked", &blocked)))?;
+    }
+    Ok(())
+}
+
+/// What waits for a person who is asked nothing, and what was said of it last.
+fn held(known: &Known, words: Words, out: &mut Output) -> Result<(), Error> {
+    let lines = holds(&known.run, words);
+    if lines.is_empty() {
+        return Ok(());
+    }
+    for (line, (unit, _)) in lines.iter().zip(known.run.holds()).take(UNITS_SHOWN) {
+        out.line(&format!("  {line}"))?;
+        for remark in remarks(known, unit.as_deref()) {
+            out.line(&format!("    {}", clean(remark)))?;
+        }
+    }
+    out.line(&format!("  {}", words.say("status-holds-next", &[])))
+}
+
+/// What a person should know of the last answer at the stage where a unit is.
+fn remarks<'k>(known: &'k Known, unit: Option<&str>) -> &'k [String] {
+    let stage = unit.and_then(|unit| known.run.unit_named(unit)?.stage);
+    let Some(stage) = stage else { return &[] };
+    let stage = &known.run.workflow().stage(stage).name;
+    known.books.attempts(unit, None, stage).last().map_or(&[], |it| &it.remarks)
+}
+
+fn holds_json(known: &Known) -> Vec<Value> {
+    let run = &known.run;
+    let one = |(unit, because): (Option<Arc<str>>, Why)| {
+        let stage = unit.as_deref().and_then(|unit| run.unit_named(unit)?.stage);
+        json!({
+            "unit": unit,
+            "stage": stage.map(|stage| &run.workflow().stage(stage).name),
+            "why": why(run.workflow(), because, Words::default()),
+            "remarks": remarks(known, unit.as_deref()),
+        })
+    };
+    run.holds().map(one).collect()
 }
 
 /// The units that are under way.
@@ -254,6 +349,8 @@ fn run_json(known: &Known, course: &Course) -> Value {
         "forecast": forecast_json(&course.outlook),
         "gates": run.gates().len(),
         "questions": questions_json(run),
+        "holds": holds_json(known),
+        "next": what_next(known, Words::default()),
         "units": units_json(known, course),
         "landings": landings.collect::<Vec<_>>(),
         "foreseen": foreseen.collect::<Vec<_>>(),
@@ -305,6 +402,7 @@ fn units_json(known: &Known, course: &Course) -> Vec<Value> {
             "lane": unit.lane.or(track.lane),
             "landed": unit.landed,
             "commit": commits.get(&*unit.id),
+            "kept": kept(known, &unit),
             "conflicts": known.books.conflicts(Some(&unit.id)),
         })
     };

@@ -193,6 +193,16 @@ pub struct Watch {
     saved: Option<(Option<String>, EffectId)>,
     /// Checks of the queue that failed last.
     failed: Vec<String>,
+    /// What counts as used up by calls that were cut off.
+    cut_off: CutOff,
+}
+
+/// Calls of agents that were cut off: nobody knows what they used, so what was set aside for them counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CutOff {
+    pub calls: u32,
+    pub cost_micros: u64,
+    pub tokens: u64,
 }
 
 /// The intake's frame is there from the start, without an event of its own.
@@ -209,7 +219,13 @@ impl Watch {
             units: BTreeMap::new(),
             saved: None,
             failed: Vec::new(),
+            cut_off: CutOff::default(),
         }
+    }
+
+    /// What counts as used up by calls that were cut off.
+    pub fn cut_off(&self) -> CutOff {
+        self.cut_off
     }
 
     /// When the last entry was made.
@@ -385,6 +401,11 @@ impl Watch {
             Ended::HandedOver => ("handed over".to_owned(), true),
             Ended::Lost => ("lost".to_owned(), true),
         };
+        if ending.ended == Ended::Lost && !ending.settled.is_zero() {
+            self.cut_off.calls += 1;
+            self.cut_off.cost_micros += ending.settled.cost_micros;
+            self.cut_off.tokens += ending.settled.tokens;
+        }
         flight.span.came = came;
         flight.span.mishap = mishap;
         flight.span.cost_micros = ending.settled.cost_micros;

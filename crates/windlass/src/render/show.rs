@@ -128,7 +128,9 @@ impl Page {
             let by = counter.by.as_ref().map_or(String::new(), |by| format!(" and {by}"));
             let from =
                 if counter.from == 0 { String::new() } else { format!("from {} ", counter.from) };
-            let body = format!("{from}to {}, per {}{by}", counter.max, counter.per);
+            let each = counter.each_unit.as_ref();
+            let each = each.map_or(String::new(), |each| format!(" and {each} for each unit"));
+            let body = format!("{from}to {}{each}, per {}{by}", counter.max, counter.per);
             self.line(Line::at(2).lead(WORD, &counter.name, names + 2).add(PLAIN, body));
         }
     }

@@ -1,8 +1,12 @@
 //! How runs and units stand, in the words of whoever reads it. What programs read is in `face.rs`, and stays English.
 
-use windlass_core::run::{Run, Standing};
+use windlass_core::run::{Run, Standing, Why};
 use windlass_core::workflow::{RunOutcome, Settled};
 use windlass_words::Words;
+
+use crate::progress::Watch;
+use crate::render::clean;
+use crate::story::why;
 
 /// How a run stands.
 pub fn stands(run: &Run, words: Words) -> String {
@@ -31,6 +35,48 @@ pub fn ended(outcome: RunOutcome, words: Words) -> String {
         RunOutcome::Cancelled => "status-run-cancelled",
     };
     words.say(id, &[])
+}
+
+/// Where a run that waits for a person waits, and why: a line for each unit, and one for the run itself.
+pub fn holds(run: &Run, words: Words) -> Vec<String> {
+    let flow = run.workflow();
+    let line = |(unit, because): (Option<std::sync::Arc<str>>, Why)| {
+        let why = why(flow, because, words);
+        let view = unit.as_deref().and_then(|unit| run.unit_named(unit));
+        let Some(view) = view else { return words.say("status-holds-itself", &[("why", &why)]) };
+        let stage = view.stage.map_or("", |stage| flow.stage(stage).name.as_str());
+        words.say("status-holds", &[("unit", &clean(&view.id)), ("stage", stage), ("why", &why)])
+    };
+    run.holds().map(line).collect()
+}
+
+/// What a run has used up of what it may, and how much of that nobody knows but by what was set aside for it.
+pub fn used_up(run: &Run, watch: &Watch, words: Words) -> Vec<String> {
+    let (used, cap, cut_off) = (run.purse(), run.caps().run, watch.cut_off());
+    let none = || "∞".to_owned();
+    let money = |micros: u64| format!("{:.2}", micros as f64 / 1e6);
+    let args = [
+        ("dollars", money(used.settled.cost_micros)),
+        ("most", cap.cost_micros.map_or_else(none, money)),
+        ("tokens", used.settled.tokens.to_string()),
+        ("tokens_most", cap.tokens.map_or_else(none, |it| it.to_string())),
+        ("calls", used.invocations.to_string()),
+        ("calls_most", cap.invocations.map_or_else(none, |it| it.to_string())),
+        ("time", time(used.active_ms(watch.now().mono_ms))),
+        ("time_most", cap.wall_ms.map_or_else(none, time)),
+    ];
+    let args: Vec<(&str, &str)> = args.iter().map(|(name, it)| (*name, it.as_str())).collect();
+    let mut lines = vec![words.say("face-used-up", &args)];
+    if cut_off.calls > 0 {
+        let args = [
+            ("count", cut_off.calls.to_string()),
+            ("dollars", money(cut_off.cost_micros)),
+            ("tokens", cut_off.tokens.to_string()),
+        ];
+        let args: Vec<(&str, &str)> = args.iter().map(|(name, it)| (*name, it.as_str())).collect();
+        lines.push(words.say("face-cut-off", &args));
+    }
+    lines
 }
 
 /// How a unit settled.

@@ -19,19 +19,25 @@ pub struct Teller {
     whereabouts: Whereabouts,
     /// Effects whose end has been told with what the agent said.
     told: BTreeSet<EffectId>,
+    /// Checks of which it has been said that nobody can run them: once is enough.
+    missing: BTreeSet<String>,
     words: Words,
 }
 
 impl Teller {
     /// For a run that is told from its beginning.
     pub fn new(flow: Arc<Workflow>, words: Words) -> Self {
-        Teller { whereabouts: Whereabouts::new(flow.clone()), flow, told: BTreeSet::new(), words }
+        Teller::beginning(Whereabouts::new(flow.clone()), flow, words)
     }
 
     /// For a run that is told from where it is.
     pub fn of(run: &Run, words: Words) -> Self {
         let flow = run.workflow().clone();
-        Teller { whereabouts: Whereabouts::of(run), flow, told: BTreeSet::new(), words }
+        Teller::beginning(Whereabouts::of(run), flow, words)
+    }
+
+    fn beginning(whereabouts: Whereabouts, flow: Arc<Workflow>, words: Words) -> Self {
+        Teller { whereabouts, flow, told: BTreeSet::new(), missing: BTreeSet::new(), words }
     }
 
     /// From now on it tells in these words.
@@ -73,6 +79,9 @@ impl Teller {
             Note::Checked { unit, name, came, command, output, .. } => {
                 // Where Windlass has looked itself, there is no command to miss.
                 let looked = command.is_none() && output.is_some();
+                if *came == Check::Skipped && !looked && !self.missing.insert(name.clone()) {
+                    return Vec::new();
+                }
                 vec![format!(
                     "{}{}",
                     of(unit),
@@ -354,6 +363,6 @@ fn of(unit: &Option<String>) -> String {
 }
 
 /// How to have back what was kept.
-fn restore(commit: &str) -> String {
+pub fn restore(commit: &str) -> String {
     format!("windlass lanes restore {commit} DIRECTORY")
 }

@@ -68,6 +68,8 @@ pub struct CounterView {
     pub from: u32,
     pub max: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub each_unit: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
 
@@ -170,6 +172,7 @@ impl CounterView {
             },
             from: counter.from,
             max: expr_text(flow, &counter.max),
+            each_unit: counter.each_unit.as_ref().map(|each| expr_text(flow, each)),
             by: counter.by.map(|fact| fact_text(flow, fact.at())),
         }
     }

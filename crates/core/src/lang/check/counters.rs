@@ -19,7 +19,8 @@ pub(super) fn check(draft: &Draft, graph: &Graph, problems: &mut Problems<'_>) {
     let counters = workflow.counters.iter().zip(&draft.origins.counters);
     for ((counter, span), ix) in counters.zip((0..).map(CounterIx)) {
         let maximum = Maximum { workflow, in_intake: in_intake.contains(&ix) };
-        if !maximum.is_settled(&counter.max) {
+        let settled = |expr: &Expr| maximum.is_settled(expr);
+        if !settled(&counter.max) || !counter.each_unit.as_ref().is_none_or(settled) {
             let message = format!("the `max` of `{}` may grow while it is counted", counter.name);
             problems.report(Diagnostic::at(span.clone(), Code::UnboundedMax, message).help(
                 "use a number, an input, a fact of the unit or the intake, or a fact whose type is \
@@ -100,6 +101,21 @@ mod tests {
             assert_eq!(wrong(&with(growing)), ["unbounded-max: n"], "{growing}");
         }
         assert_eq!(wrong(&with("cap == 3")), ["type-mismatch: cap == 3"]);
+    }
+
+    #[test]
+    fn what_it_grows_by_with_each_unit_is_a_fixed_number() {
+        let with = |each: &str| {
+            format!(
+                "[inputs]\ncap='number'\n[counters]\nn={{per='run',max=0,each_unit='{each}'}}\nk={{per='unit',max=3,spent='failed'}}\n\
+                 [[unit]]\nstage='plan'\nrole='planner'\ncount='k'\n\
+                 on={{planned={{to='next',count='n',spent='failed'}},blocked={{to='plan',count='n',spent='failed'}}}}\n"
+            )
+        };
+        for fixed in ["6", "cap"] {
+            assert_eq!(wrong(&with(fixed)), [""; 0], "{fixed}");
+        }
+        assert_eq!(wrong(&with("units.total")), ["unbounded-max: n"]);
     }
 
     #[test]

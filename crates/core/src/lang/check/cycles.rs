@@ -63,8 +63,12 @@ impl Knots<'_> {
         loop {
             self.drop_what_is_no_cycle();
             let resets = self.resets();
+            // One that goes further with each unit bounds nothing: whoever goes round may add units.
+            let grows = |ix: CounterIx| self.draft.workflow.counters[ix.at()].each_unit.is_some();
             let bounded = |(_, way): &(usize, &Way)| {
-                way.counts.is_some_and(|counter| self.put_back(counter, way, &resets).is_none())
+                way.counts.is_some_and(|counter| {
+                    !grows(counter) && self.put_back(counter, way, &resets).is_none()
+                })
             };
             let cut: Vec<usize> = self.live_ways().filter(bounded).map(|(at, _)| at).collect();
             if cut.is_empty() {

@@ -61,9 +61,14 @@ impl Growth<'_> {
         }
     }
 
-    /// Whether a counter puts an end to what is added: it outlives what is added, and nothing puts it back by itself.
+    /// Whether a counter puts an end to what is added: it outlives what is added, nothing puts it back by itself, and what is
+    /// added does not let it go further.
     fn bounds(&self, ix: CounterIx, scope: ScopeIx) -> bool {
-        let lasting = match self.draft.workflow.counters[ix.at()].per {
+        let counter = &self.draft.workflow.counters[ix.at()];
+        if counter.each_unit.is_some() {
+            return false;
+        }
+        let lasting = match counter.per {
             Holder::Run => true,
             Holder::Scope(holder) => holder == ScopeIx::UNIT && scope.is_child(),
             Holder::Stage => false,
@@ -141,6 +146,8 @@ mod tests {
         assert_eq!(wrong(&adding("", counted, counter)), [""; 0]);
         assert_eq!(wrong(&adding("", counted, unit_counter)), ["unbounded-growth: more"]);
         assert_eq!(wrong(&adding("count='n'", plain, counter)), [""; 0]);
+        let growing = "[counters]\nn={per='run',max=9,each_unit=1,spent='failed'}\n";
+        assert_eq!(wrong(&adding("", counted, growing)), ["unbounded-growth: more"]);
         for bounded in [
             "unit.generation == 0",
             "0 == unit.generation",

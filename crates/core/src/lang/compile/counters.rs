@@ -21,12 +21,16 @@ impl Compiler<'_, '_, '_, '_> {
                 Some(max) => self.resolver.amount(max, context, self.problems),
                 None => Expr::Const(Value::Number(1)),
             };
+            let each_unit = raw.each_unit.as_ref();
+            let each_unit =
+                each_unit.map(|each| self.resolver.amount(each, context, self.problems));
             let by = raw.by.as_ref().and_then(|by| self.by(by));
             self.counters.push(Counter {
                 name: raw.name.value.clone(),
                 per: holder.unwrap_or(Holder::Run),
                 from: raw.from,
                 max,
+                each_unit,
                 by,
             });
         }

@@ -62,10 +62,13 @@ impl Compiler<'_, '_, '_, '_> {
                 from: from.as_ref().and_then(|from| self.patch(from, outline.scope)),
             })
             .into(),
-            RawKind::Land { how, keep, proof } => {
-                Kind::Errand(Errand::Land { how: *how, keep: texts(keep), proof: texts(proof) })
-                    .into()
-            }
+            RawKind::Land { how, label, keep, proof } => Kind::Errand(Errand::Land {
+                how: *how,
+                label: text(label),
+                keep: texts(keep),
+                proof: texts(proof),
+            })
+            .into(),
             RawKind::Tell { names } => Kind::Errand(Errand::Tell { names: texts(names) }).into(),
             RawKind::Decide(cases) => self.decide(cases, stage),
         }

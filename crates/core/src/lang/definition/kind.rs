@@ -17,7 +17,7 @@ pub(in super::super) enum Kind {
     Gate(Gate),
     Each { scope: Text, from: Option<Text> },
     Save { how: Save, label: Option<Text>, trailers: Vec<Text>, from: Option<Text> },
-    Land { how: Land, keep: Vec<Text>, proof: Vec<Text> },
+    Land { how: Land, label: Option<Text>, keep: Vec<Text>, proof: Vec<Text> },
     Tell { names: Vec<Text> },
     Decide(Vec<DecideCase>),
 }
@@ -188,6 +188,7 @@ fn save(node: Node<'_>, table: &Table<'_>, problems: &mut Problems<'_>) -> Optio
 }
 
 fn land(node: Node<'_>, table: &Table<'_>, problems: &mut Problems<'_>) -> Option<Kind> {
+    let label = table.text("label", problems);
     let keep = table.texts("keep", problems);
     let proof = table.get("proof");
     if let (None, Some(key)) = (proof, table.key("with")) {
@@ -203,7 +204,8 @@ fn land(node: Node<'_>, table: &Table<'_>, problems: &mut Problems<'_>) -> Optio
         ("commit", Land::Commit),
     ];
     let word = node.text("`land`", problems)?;
-    Some(Kind::Land { how: super::choice(&word, "`land`", &words, problems)?, keep, proof })
+    let how = super::choice(&word, "`land`", &words, problems)?;
+    Some(Kind::Land { how, label, keep, proof })
 }
 
 fn decide(node: Node<'_>, problems: &mut Problems<'_>) -> Option<Kind> {

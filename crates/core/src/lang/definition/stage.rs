@@ -64,7 +64,7 @@ const PARTICULAR: [(&str, &[&str]); 16] = [
     ("policy", &["gate"]),
     ("default", &["gate"]),
     ("from", &["each", "save"]),
-    ("label", &["save"]),
+    ("label", &["save", "land"]),
     ("trailers", &["save"]),
     ("keep", &["land"]),
     ("proof", &["land"]),

@@ -62,6 +62,7 @@ pub(in super::super) struct Counter {
     pub per: Option<Text>,
     pub from: u32,
     pub max: Option<Amount>,
+    pub each_unit: Option<Amount>,
     pub by: Option<Text>,
     pub spent: Option<Move>,
 }
@@ -210,11 +211,14 @@ pub(super) fn counters(top: &Table<'_>, problems: &mut Problems<'_>) -> Vec<Coun
 }
 
 fn counter(name: Text, node: Node<'_>, problems: &mut Problems<'_>) -> Counter {
-    let mut counter = Counter { name, per: None, from: 0, max: None, by: None, spent: None };
-    let keys = ["per", "from", "max", "by", "spent"];
+    let mut counter =
+        Counter { name, per: None, from: 0, max: None, each_unit: None, by: None, spent: None };
+    let keys = ["per", "from", "max", "each_unit", "by", "spent"];
     let Some(table) = node.table("a counter", &keys, problems) else { return counter };
     counter.per = table.need_text("per", problems);
     counter.max = table.need("max", problems).and_then(|node| amount(node, "`max`", 0, problems));
+    let each = table.get("each_unit");
+    counter.each_unit = each.and_then(|node| amount(node, "`each_unit`", 0, problems));
     counter.by = table.text("by", problems);
     counter.spent = table.get("spent").and_then(|node| moves::spent(node, problems));
     if let Some(node) = table.get("from")

@@ -146,8 +146,9 @@ fn only_the_configured_steps_run_after_a_validators_pass() {
         let script = mission();
         let walk = script.play(&[("steps", steps)], &format!("{ONE} >merge"));
         let effect = walk.find("merge").map(|(_, effect)| effect).expect("under way");
-        let proof = ["smoke", "build", "test"].map(str::to_owned).to_vec();
-        let lands = EffectKind::Errand(Errand::Land { how: Land::Merge, keep: vec![], proof });
+        let proof = ["smoke", "build", "test", "contract"].map(str::to_owned).to_vec();
+        let (how, label, keep) = (Land::Merge, None, vec![]);
+        let lands = EffectKind::Errand(Errand::Land { how, label, keep, proof });
         assert_eq!(effect.kind, lands, "what lands is proved as it lands");
         assert_eq!(effect.with.get("smoke"), Some(&smoke.into()), "{steps}");
     }
@@ -265,7 +266,7 @@ fn attempts_are_counted_and_then_it_escalates() {
 
 #[test]
 fn a_stuck_feature_holds_itself_and_its_dependents_and_the_others_go_on() {
-    let queue = "queue:found features:found,features=a+b<a+c,six_times=99";
+    let queue = "queue:found features:found,features=a+b<a+c";
     let stuck = "worker:failed worker:failed housekeeping:told";
     mission().holds([
         row("nothing else waits for it", format!("{queue} {stuck}"))

@@ -6,7 +6,7 @@ use crate::script::{row, working};
 #[test]
 fn no_more_features_are_under_way_than_there_are_lanes() {
     let script = mission();
-    let queue = "queue:found features:found,features=a+b+c+d+e,six_times=30";
+    let queue = "queue:found features:found,features=a+b+c+d+e";
     let cases = [("1", "a"), ("2", "a b"), ("3", "a b c"), ("4", "a b c d"), ("9", "a b c d e")];
     for (lanes, at_once) in cases {
         let mut walk = script.play(&[("lanes", lanes)], queue);
@@ -21,7 +21,7 @@ fn no_more_features_are_under_way_than_there_are_lanes() {
 #[test]
 fn features_that_claim_the_same_files_are_not_built_at_once() {
     let script = mission();
-    let queue = "queue:found features:found,features=a@src/+b@src/x.rs+c@docs/,six_times=18";
+    let queue = "queue:found features:found,features=a@src/+b@src/x.rs+c@docs/";
     let mut walk = script.play(&[("lanes", "3")], queue);
     assert_eq!(working(&walk), "a c", "workers can edit different files at the same time");
     script.go_on(&mut walk, "worker:built prove:pass validator:pass merge:landed");
@@ -32,7 +32,7 @@ fn features_that_claim_the_same_files_are_not_built_at_once() {
 #[test]
 fn a_feature_waits_for_what_it_depends_on() {
     let script = mission();
-    let queue = "queue:found features:found,features=b<a+a+c<b,six_times=18";
+    let queue = "queue:found features:found,features=b<a+a+c<b";
     let mut walk = script.play(&[("lanes", "3")], queue);
     let mut order = vec![working(&walk)];
     for _ in 0..2 {

@@ -17,7 +17,7 @@ fn the_planner_runs_once_when_there_is_no_queue() {
             .at("worker")
             .never("plan check_plan plan_review")
             .records("NEXT_WORKER"),
-        row("… nor its checkpoint", "queue:found features:found,features=F-1,six_times=6")
+        row("… nor its checkpoint", "queue:found features:found,features=F-1")
             .with("checkpoints", "post-planner")
             .at("worker"),
         row("… even if it cannot be", "queue:flawed")
@@ -193,9 +193,9 @@ fn a_checkpoint_that_is_not_granted() {
 #[test]
 fn a_grant_reads_the_features_as_a_person_left_them() {
     let script = mission();
-    let steps = "queue:missing plan:planned check_plan:found,features=F-1,six_times=6 \
+    let steps = "queue:missing plan:planned check_plan:found,features=F-1 \
                  plan_review:accept plan_checkpoint:told plan_grant:grant \
-                 features:found,features=F-7,six_times=6";
+                 features:found,features=F-7";
     let walk = script.play(&[("checkpoints", "post-planner")], steps);
     assert_eq!(crate::script::working(&walk), "F-7");
 }

@@ -124,7 +124,9 @@ pub fn remarks(stage: &StageView) -> Vec<String> {
     let with: Vec<String> =
         stage.with.iter().map(|(name, expr)| format!("{name} = {expr}")).collect();
     list("with", &with);
-    if let KindView::Save { label: Some(label), .. } = &stage.kind {
+    if let KindView::Save { label: Some(label), .. } | KindView::Land { label: Some(label), .. } =
+        &stage.kind
+    {
         remarks.push(format!("labelled {label:?}"));
     }
     if stage.edits {

@@ -120,6 +120,8 @@ pub enum KindView {
     },
     Land {
         land: windlass_core::workflow::Land,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        label: Option<String>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         keep: Vec<String>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -259,8 +261,8 @@ impl KindView {
             Kind::Errand(Errand::Save { how, label, trailers, from }) => {
                 Self::Save { save: how, label, trailers, from: from.map(name) }
             }
-            Kind::Errand(Errand::Land { how, keep, proof }) => {
-                Self::Land { land: how, keep, proof }
+            Kind::Errand(Errand::Land { how, label, keep, proof }) => {
+                Self::Land { land: how, label, keep, proof }
             }
             Kind::Errand(Errand::Tell { names }) => Self::Tell { tell: names },
             Kind::Decide(cases) => {

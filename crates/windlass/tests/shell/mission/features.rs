@@ -209,6 +209,46 @@ fn a_stuck_feature_holds_what_depends_on_it_and_nothing_else() {
     rig.was_always_sound();
 }
 
+/// Two of them in one lane, so that nothing of the first is in any lane when it is over.
+#[test]
+fn what_is_stuck_is_shown_once_it_is_over_and_can_be_had_back() {
+    let features =
+        [feature("F-BAD"), feature("F-WORSE"), feature("F-AFTER").on(&["F-BAD"]), feature("F-HI")];
+    let script = builds("F-BAD", None, "bad\n") + &builds("F-WORSE", None, "bad, too\n");
+    let mut rig = Rig::of(&features, &script);
+    rig.ends(&["--max-attempts", "0"], 3);
+    rig.told.clear();
+    assert_eq!(rig.run(&["status"]), Some(0));
+    insta::assert_snapshot!("stuck_status", rig.seen());
+    let status = rig.scratch.windlass(&["status", "--json"]).output().unwrap();
+    let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+    let run = &status["runs"][0];
+    assert_eq!((&run["standing"], &run["exit"]), (&json!("escalated"), &json!(3)));
+    assert!(run["next"].as_str().unwrap().contains("`windlass mission`"), "{run}");
+    let why = rig.file(ESCALATION).unwrap();
+    let kept = rig.scratch.windlass(&["lanes", "list"]).output().unwrap();
+    let kept = String::from_utf8(kept.stdout).unwrap();
+    for (at, id) in ["F-BAD", "F-WORSE"].into_iter().enumerate() {
+        let unit = &run["units"][at];
+        assert_eq!((&unit["id"], &unit["status"]), (&json!(id), &json!("failed")));
+        let commit = unit["kept"].as_str().expect("what was built of it is kept");
+        assert!(kept.contains(&format!("{}  mission-1 · {id}", &commit[..12])), "{kept}");
+        let command = format!("windlass lanes restore {commit} ../{id}");
+        assert!(why.contains(&command), "{command}: {why}");
+        let words: Vec<&str> = command.split(' ').skip(1).collect();
+        assert_eq!(rig.run(&words), Some(0), "{}", rig.told);
+        let there = rig.scratch.repo().join("..").join(id).join(super::rig::file_of(id));
+        assert!(std::fs::read_to_string(there).unwrap().starts_with("bad"), "{id}");
+    }
+    assert_eq!(run["units"][2]["kept"], Value::Null, "nobody began it");
+    // Once another has been begun it is over for everybody.
+    rig.now_says(&features, "");
+    rig.ends(&[], 0);
+    rig.told.clear();
+    assert_eq!(rig.run(&["status"]), Some(0));
+    rig.saw("no run is open");
+}
+
 fn without_time(text: &str) -> String {
     text.lines().filter(|line| !line.starts_with("At ")).map(|line| format!("{line}\n")).collect()
 }
@@ -230,6 +270,17 @@ fn a_validator_is_not_believed_against_its_own_claims() {
         );
         assert_eq!(rig.features().len(), 1, "{name}");
         rig.saw("it says `");
+        rig.told.clear();
+        assert_eq!(rig.run(&["status"]), Some(0));
+        rig.saw("F-HI waits at validator: a person must look at it");
+        rig.saw("it says `");
+        let status = rig.scratch.status();
+        let held = &status["runs"][0]["holds"][0];
+        assert_eq!(
+            (&held["unit"], &held["stage"]),
+            (&json!("F-HI"), &json!("validator")),
+            "{held}"
+        );
         // Once it says something that can be, it goes on.
         rig.now_says(&hi(), "");
         assert_eq!(rig.run(&["resume"]), Some(0), "{name}: {}", rig.told);
@@ -289,6 +340,61 @@ fn without_a_number_the_cap_is_six_for_each_feature() {
     rig.ends(&["--max-attempts", "9"], 4);
     let asked = rig.came("mission-worker", "").len() + rig.came("validator", "").len();
     assert_eq!(asked, 6, "{}", rig.told);
+
+    // What comes on the way counts as well: here what a validator has found.
+    let claim = "This does not occur any more: No full stop";
+    let script = judges("F-HI", None, "issues", &[(&val("F-HI"), "yes")], &["No full stop"])
+        + &says(
+            &who("mission-worker", "F-FIX-HI-1", None),
+            "verdict = 'built'",
+            &[("stop.txt", ".")],
+        )
+        + &judges("F-FIX-HI-1", None, "fail", &[(claim, "no")], &[]);
+    let mut rig = Rig::of(&hi(), &script);
+    rig.ends(&["--max-attempts", "9"], 4);
+    let asked = rig.came("mission-worker", "").len() + rig.came("validator", "").len();
+    assert_eq!(asked, 12, "{}", rig.told);
+}
+
+/// Nobody is kept busy for ever by a validator that makes things up.
+#[test]
+fn of_very_many_issues_the_first_become_features_and_the_rest_is_said() {
+    let issues: Vec<String> = (1..=25).map(|at| format!("Flaw number {at}")).collect();
+    let issues: Vec<&str> = issues.iter().map(String::as_str).collect();
+    let mut rig =
+        Rig::of(&hi(), &judges("F-HI", None, "issues", &[(&val("F-HI"), "yes")], &issues));
+    rig.ends(&["--max-iterations", "2"], 4);
+    rig.saw("F-HI: its validator reported 5 more issues than the 20 that become features");
+    assert_eq!(rig.features().len(), 21);
+}
+
+/// An older mission's files are the newer one's by now.
+#[test]
+fn the_files_of_an_older_mission_are_not_written_over_those_of_a_newer_one() {
+    let features = [feature("F-HI"), feature("F-BAD")];
+    let mut rig = Rig::of(&features, &builds("F-BAD", None, "bad\n"));
+    rig.ends(&["--max-attempts", "0"], 3);
+    rig.now_says(&features, "");
+    rig.ends(&[], 0);
+    let (queue, state) = (rig.queue(), rig.state());
+    assert_eq!(rig.run(&["project", "mission-1"]), Some(2), "{}", rig.told);
+    rig.saw("the files of mission-1 are those of mission-2 by now");
+    assert_eq!((rig.queue(), rig.state()), (queue.clone(), state.clone()));
+    assert_eq!(rig.run(&["project"]), Some(0), "{}", rig.told);
+    assert_eq!((rig.queue(), rig.state()), (queue, state));
+}
+
+/// Titles come from anywhere, and a history is read in a terminal.
+#[test]
+fn a_title_that_nobody_can_read_does_not_become_a_subject() {
+    let mut rig = Rig::of(&hi(), "");
+    let title = "say it again and ".repeat(6_000);
+    rig.edit(|features| features[0]["title"] = json!(title));
+    rig.ends(&[], 0);
+    let landed = rig.landed();
+    assert!(landed[0].chars().count() <= 100 && landed[0].ends_with('…'), "{landed:?}");
+    let whole = rig.scratch.git(&["log", "-1", "--format=%b"]);
+    assert!(whole.starts_with("say it again and say") && whole.len() < 3_000, "{whole}");
 }
 
 #[test]

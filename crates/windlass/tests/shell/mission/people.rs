@@ -2,9 +2,11 @@
 //! pull the plug.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::rig::{
     CONTRACT, Feature, QUEUE, Rig, builds, contract, feature, judges, passes, queue, val,
@@ -122,6 +124,153 @@ fn a_flawed_queue_meanwhile_is_said_and_left_alone() {
     rig.saw("features.json counts as it was read last");
     assert_eq!(rig.file(QUEUE), theirs);
     assert_eq!(rig.landed().len(), 2);
+    // At the end as well, with where it stands instead, and what to do.
+    let end = rig.told.rsplit_once("F-B: done").map_or("", |(_, end)| end);
+    let said = "`F-B` depends on `F-NONE`, which does not exist. .harness/features.json stays as you have it";
+    assert!(end.contains(said) && end.contains("Mend yours, or copy that one over it"), "{end}");
+    let standing: Value =
+        serde_json::from_str(&rig.file(".harness/mission/features.json").unwrap()).unwrap();
+    let statuses = standing["features"].as_array().unwrap().iter().map(|it| &it["status"]);
+    assert_eq!(statuses.collect::<Vec<_>>(), ["passed", "passed"]);
+    // That is what a person may go on with.
+    let standing = rig.file(".harness/mission/features.json").unwrap();
+    rig.write(QUEUE, &standing);
+    rig.ends(&[], 0);
+    rig.saw("there is nothing to do");
+}
+
+/// Nobody reads the queue any more once the last question is answered.
+#[test]
+fn what_is_changed_at_the_very_end_is_the_next_missions() {
+    let mut rig = Rig::of(&named(&["F-A", "F-B"]), "");
+    rig.ends(&["--checkpoint", "pre-done"], 8);
+    assert_eq!(rig.standing(), "F-A passed, F-B passed");
+    rig.edit(|features| {
+        features[0]["status"] = json!("pending");
+        features.push(json!({ "id": "F-NEW", "title": "New", "claims": ["VAL-NEW-001"] }));
+    });
+    assert_eq!(rig.answers("done_grant", &["grant"]), Some(0), "{}", rig.told);
+    rig.saw("you have changed .harness/features.json since it was read last");
+    assert_eq!(rig.standing(), "F-A passed, F-B passed, F-NEW pending");
+}
+
+#[test]
+fn the_queues_file_is_up_to_date_wherever_a_mission_pauses() {
+    // So long that it is not written again for every feature.
+    let mut features = named(&["F-A", "F-B"]);
+    for at in 0..3_000 {
+        let mut more = feature(&format!("F-{at}"));
+        more.more.insert("status".into(), json!("passed"));
+        features.push(more);
+    }
+    let mut rig = Rig::of(&named(&["F-A", "F-B"]), "");
+    rig.write(QUEUE, &queue(&features));
+    rig.ends(&["--checkpoint", "post-feature"], 8);
+    assert_eq!(rig.feature("F-A")["status"], "passed");
+    assert_eq!(rig.state()["landed"], 1);
+}
+
+#[test]
+fn what_is_taken_out_before_it_begins_is_left_out() {
+    let mut rig = stopped(&["F-A", "F-B", "F-C"], "");
+    rig.edit(|features| drop(features.remove(1)));
+    assert_eq!(granted(&mut rig), Some(0), "{}", rig.told);
+    assert_eq!(
+        (rig.begun().join(" "), rig.standing()),
+        ("F-A F-C".into(), "F-A passed, F-C passed".into())
+    );
+    assert_eq!(rig.records().iter().filter(|it| *it == "removed").count(), 1);
+    // Whoever puts it back has it built.
+    let features = named(&["F-A", "F-B", "F-C"]);
+    let mut back = queue(&features);
+    back = back.replacen("pending", "passed", 1);
+    rig.write(QUEUE, &back);
+    rig.ends(&[], 0);
+    assert_eq!(rig.begun(), ["F-B", "F-C"]);
+}
+
+#[test]
+fn what_comes_too_late_in_the_queues_file_is_said() {
+    let mut rig = patient(&named(&["F-A", "F-B", "F-C"]));
+    let mut mission = rig.scratch.windlass(&["mission", "--lanes", "3"]);
+    let mut run = mission.stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(run.stderr.take().unwrap()).lines().map(Result::unwrap);
+    for id in ["F-A", "F-B", "F-C"] {
+        begun(&rig, id);
+    }
+    rig.edit(|features| {
+        features[2]["status"] = json!("skipped");
+        features.remove(0);
+    });
+    // It is read when that has landed.
+    may(&rig, "F-B", "b\n");
+    let first = lines.find(|line| line.contains("it goes on")).expect("it was said");
+    may(&rig, "F-A", "a\n");
+    may(&rig, "F-C", "c\n");
+    let said = first + &lines.collect::<Vec<_>>().join("\n");
+    assert_eq!(run.wait().unwrap().code(), Some(0), "{said}");
+    for late in [
+        "F-A is not in .harness/features.json any more, and it is under way: it goes on; `windlass skip F-A",
+        "F-C was set to `skipped`, and it is under way: it goes on; `windlass skip F-C",
+    ] {
+        assert!(said.contains(late), "{late}: {said}");
+    }
+    assert_eq!(rig.landed().len(), 3, "{said}");
+    rig.told = said;
+    rig.was_always_sound();
+}
+
+/// What a kill cuts off counts as much as was set aside for it, and that is said.
+#[test]
+fn a_budget_that_kills_have_used_up_says_so() {
+    let mut rig = patient(&named(&["F-A"]));
+    let config = rig.file("windlass.toml").unwrap();
+    let budget =
+        "[budget]\nrun = { tokens = 30 }\ninvocation = { tokens = 20 }\nrequest = { tokens = 5 }\n";
+    rig.write("windlass.toml", &format!("{config}{budget}"));
+    rig.scratch.git(&["commit", "-qm", "Less", "windlass.toml"]);
+    for _ in 0..2 {
+        let mut run = rig.scratch.windlass(&["mission", "--lanes", "1"]).spawn().unwrap();
+        begun(&rig, "F-A");
+        run.kill().unwrap();
+        run.wait().unwrap();
+    }
+    assert_eq!(rig.run(&["mission"]), Some(4), "{}", rig.told);
+    rig.saw("30 of 30 tokens");
+    let why = "0.00 dollars and 30 tokens were set aside for calls that were cut off (2)";
+    rig.saw(why);
+    rig.told.clear();
+    assert_eq!(rig.run(&["status"]), Some(0));
+    rig.saw(why);
+}
+
+/// Each of the two is right by itself, and neither says so of the other: what they are together is tried out as well.
+#[test]
+fn a_claim_that_the_merged_result_breaks_does_not_land() {
+    let mut rig = patient(&named(&["F-A", "F-B"]));
+    let alone = |id: &str, other: &str| {
+        format!("- {}: `{other}` is not there\n  command: `test ! -e {other}`\n", val(id))
+    };
+    rig.write(CONTRACT, &(alone("F-A", "b.txt") + &alone("F-B", "a.txt")));
+    let run = rig
+        .scratch
+        .windlass(&["mission", "--lanes", "2", "--max-attempts", "0"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Both lanes are made before either has landed.
+    for id in ["F-A", "F-B"] {
+        begun(&rig, id);
+    }
+    for id in ["F-A", "F-B"] {
+        may(&rig, id, "x\n");
+    }
+    let (code, said) = ended(run.wait_with_output().unwrap());
+    assert_eq!((code, rig.landed().len()), (Some(3), 1), "{said}");
+    let why = rig.file(".harness/escalation.md").unwrap();
+    assert!(why.contains("`contract` failed"), "{why}");
+    rig.told = said;
+    rig.was_always_sound();
 }
 
 #[test]
@@ -195,13 +344,14 @@ fn a_failed_feature_is_tried_again_when_a_person_says_so() {
 /// A mission whose workers say that they have begun, wait until they may go on, and keep a tally.
 fn patient(features: &[Feature]) -> Rig {
     let rig = Rig::of(features, "");
-    for name in ["begun", "gate"] {
-        pipe(&rig.scratch, name);
+    for Feature { id, .. } in features {
+        pipe(&rig.scratch, &format!("begun-{id}"));
+        pipe(&rig.scratch, &format!("gate-{id}"));
     }
     let talk = rig.scratch.path("talk");
     let script = "#!/bin/sh\ncat > /dev/null\nhere=\"$(dirname \"$0\")\"\n\
                   echo \"$WINDLASS_UNIT $WINDLASS_ATTEMPT\" >> \"$here/tally\"\n\
-                  echo begun > \"$here/begun\"\nread line < \"$here/gate\"\n\
+                  echo begun > \"$here/begun-$WINDLASS_UNIT\"\nread line < \"$here/gate-$WINDLASS_UNIT\"\n\
                   echo \"$line\" > \"$(echo \"${WINDLASS_UNIT#F-}\" | tr A-Z a-z).txt\"\n\
                   echo '{\"verdict\":\"built\"}'\n";
     fs::write(talk.join("agent"), script).unwrap();
@@ -218,16 +368,24 @@ fn patient(features: &[Feature]) -> Rig {
     rig
 }
 
+/// Waits until the worker of a feature has begun.
+fn begun(rig: &Rig, id: &str) {
+    fs::read_to_string(rig.scratch.path("talk").join(format!("begun-{id}"))).unwrap();
+}
+
+/// Lets it go on, and write this.
+fn may(rig: &Rig, id: &str, text: &str) {
+    fs::write(rig.scratch.path("talk").join(format!("gate-{id}")), text).unwrap();
+}
+
 #[test]
 fn two_missions_at_once_are_refused_and_a_killed_one_goes_on() {
     let mut rig = patient(&named(&["F-A", "F-B"]));
-    let begun = |rig: &Rig| fs::read_to_string(rig.scratch.path("talk/begun")).unwrap();
-    let may = |rig: &Rig, text: &str| fs::write(rig.scratch.path("talk/gate"), text).unwrap();
     let mission = ["mission", "--lanes", "1"];
     let mut run = rig.scratch.windlass(&mission).spawn().unwrap();
-    begun(&rig);
-    may(&rig, "a\n");
-    begun(&rig);
+    begun(&rig, "F-A");
+    may(&rig, "F-A", "a\n");
+    begun(&rig, "F-B");
     assert_eq!(rig.landed(), ["Build F-A"]);
     assert_eq!(rig.run(&mission), Some(6), "{}", rig.told);
     rig.saw(&run.id().to_string());
@@ -236,8 +394,8 @@ fn two_missions_at_once_are_refused_and_a_killed_one_goes_on() {
     run.kill().unwrap();
     run.wait().unwrap();
     let again = rig.scratch.windlass(&["mission"]).spawn().unwrap();
-    begun(&rig);
-    may(&rig, "b\n");
+    begun(&rig, "F-B");
+    may(&rig, "F-B", "b\n");
     let (code, said) = ended(again.wait_with_output().unwrap());
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(rig.landed(), ["Build F-A", "Build F-B"]);
@@ -252,13 +410,13 @@ fn two_missions_at_once_are_refused_and_a_killed_one_goes_on() {
 fn a_person_who_commits_meanwhile_loses_nothing() {
     let mut rig = patient(&named(&["F-A"]));
     let run = rig.scratch.windlass(&["mission", "--lanes", "1"]).spawn().unwrap();
-    fs::read_to_string(rig.scratch.path("talk/begun")).unwrap();
+    begun(&rig, "F-A");
     rig.write("theirs.md", "theirs\n");
     rig.scratch.git(&["add", "theirs.md"]);
     rig.scratch.git(&["commit", "-qm", "Theirs"]);
     let theirs = rig.scratch.git(&["rev-parse", "HEAD"]);
     rig.write("notes.md", "not committed\n");
-    fs::write(rig.scratch.path("talk/gate"), "a\n").unwrap();
+    may(&rig, "F-A", "a\n");
     let (code, said) = ended(run.wait_with_output().unwrap());
     assert_eq!(code, Some(0), "{said}");
     rig.scratch.git(&["merge-base", "--is-ancestor", &theirs, "main"]);

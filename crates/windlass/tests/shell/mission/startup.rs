@@ -6,6 +6,7 @@ use super::rig::{
     CONTRACT, ESCALATION, Feature, QUEUE, Rig, SPEC, builds, contract, feature, passes, plans,
     queue, simply, val,
 };
+use crate::scratch::ended;
 
 fn two() -> [Feature; 2] {
     [feature("F-HI"), feature("F-BYE").on(&["F-HI"])]
@@ -198,12 +199,17 @@ fn what_a_person_edits_at_the_checkpoint_counts() {
 fn before_each_landing_a_person_is_asked() {
     let mut rig = Rig::of(&two(), &builds("F-BYE", Some(2), "good bye\n"));
     rig.ends(&["--checkpoint", "pre-merge"], 8);
-    let paper = rig.file(".harness/checkpoints/pre-merge.md").unwrap();
+    let paper = rig.file(".harness/checkpoints/pre-merge-F-HI.md").unwrap();
     assert!(paper.contains("F-HI: Build F-HI") && paper.contains("VAL-HI-001: yes: ran it"));
     assert_eq!(rig.landed(), [""; 0]);
     assert_eq!(rig.answers("merge_grant", &["grant"]), Some(8), "{}", rig.told);
     assert_eq!(rig.landed(), ["Build F-HI"]);
-    assert!(rig.file(".harness/checkpoints/pre-merge.md").unwrap().contains("F-BYE"));
+    assert!(rig.file(".harness/checkpoints/pre-merge-F-BYE.md").unwrap().contains("F-BYE"));
+    assert_eq!(rig.file(".harness/checkpoints/pre-merge-F-HI.md"), Some(paper), "each its own");
+    // Who wants it otherwise says how.
+    let (id, _) = rig.asked().unwrap();
+    assert_eq!(rig.run(&["answer", &id, "rework"]), Some(2), "{}", rig.told);
+    assert_eq!(rig.came("mission-worker", "F-BYE").len(), 1);
     let again = rig.answers("merge_grant", &["rework", "--text", "say good bye"]);
     assert_eq!(again, Some(8), "{}", rig.told);
     let told = rig.prompts("mission-worker", "F-BYE").pop().unwrap();
@@ -215,10 +221,31 @@ fn before_each_landing_a_person_is_asked() {
 }
 
 #[test]
+fn a_mission_is_told_and_asked_in_the_language_of_whoever_reads() {
+    let rig = Rig::of(&two()[..1], "");
+    let mut mission = rig.scratch.windlass(&["mission", "--checkpoint", "pre-merge"]);
+    let (code, said) = ended(mission.env("WINDLASS_LANG", "ko").output().unwrap());
+    assert_eq!(code, Some(8), "{said}");
+    for korean in [
+        "체크포인트 pre-merge: .harness/checkpoints/pre-merge-F-HI.md",
+        "체크포인트 pre-merge: 기능 F-HI: Build F-HI — 병합할까요?",
+    ] {
+        assert!(said.contains(korean), "{korean}: {said}");
+    }
+    let (id, _) = rig.asked().unwrap();
+    let mut answer = rig.scratch.windlass(&["answer", &id, "grant"]);
+    assert_eq!(answer.output().unwrap().status.code(), Some(0));
+    let mut resume = rig.scratch.windlass(&["resume"]);
+    let (code, said) = ended(resume.env("WINDLASS_LANG", "ko").output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("기능 1개 중 통과 1 — 2번 반복에 0.02/20.00달러"), "{said}");
+}
+
+#[test]
 fn after_each_feature_and_before_the_end_a_person_is_asked() {
     let mut rig = Rig::of(&two(), "");
     rig.ends(&["--checkpoint", "post-feature", "--checkpoint", "pre-done"], 8);
-    let paper = rig.file(".harness/checkpoints/post-feature.md").unwrap();
+    let paper = rig.file(".harness/checkpoints/post-feature-F-HI.md").unwrap();
     assert!(paper.contains("1 passed of 2 features"), "{paper}");
     assert_eq!(rig.landed(), ["Build F-HI"]);
     assert_eq!(rig.answers("feature_grant", &["grant"]), Some(8), "{}", rig.told);

@@ -1,0 +1,138 @@
+//! The queue's file as a person has it, where it is not as we wrote it: what of it comes too late, and what is said when nobody
+//! reads it any more.
+
+use windlass_sources::features::{self, Queue, Status};
+
+use super::session::Session;
+use super::{Mission, held, lock};
+
+/// Where it stands what has become of each feature, while the queue's file is such that nobody can write it there.
+const STANDING: &str = ".harness/mission/features.json";
+
+/// So many features are named whose edits come too late.
+const NAMED: usize = 20;
+
+impl Mission {
+    /// Nobody looks at the queue's file any more for now: what has become of the features is in it, or else where that is.
+    pub(super) fn lets_go(&self) {
+        self.session().dirty = true;
+        self.project_files(true);
+        let Some(why) = self.unusable() else {
+            if let Err(trouble) = lock(&self.projection).remove(STANDING) {
+                self.warns(trouble.to_string());
+            }
+            return;
+        };
+        let queue = self.session().whole();
+        let put = lock(&self.projection).put(STANDING, &queue.write());
+        self.put(STANDING, put);
+        self.warns(format!(
+            "{why}. {} stays as you have it, so it does not say what has become of the features: {STANDING} does. Mend yours, or \
+             copy that one over it; until then it counts as it was read last, and no mission begins with it",
+            features::PATH
+        ));
+    }
+
+    /// The mission is over. What a person has changed in the queue since it was read last stays, and what has become of the
+    /// features is put beside it.
+    pub(super) fn hands_over(&self) {
+        self.lets_go();
+        let _held = held(&self.queue_lock);
+        let Ok(Some(text)) = self.foreign_queue() else { return };
+        let Some(queue) = Queue::read(&text).ok().filter(|queue| queue.flaws().is_empty()) else {
+            return;
+        };
+        let text = self.session().beside(queue).write();
+        // It stays theirs: nothing of it is on record, so nobody may write over it.
+        match self.files.write(features::PATH, &text) {
+            Ok(()) => self.says(format!(
+                "you have changed {} since it was read last: that counts from the next `windlass mission` on",
+                features::PATH
+            )),
+            Err(trouble) => self.warns(trouble.to_string()),
+        }
+    }
+
+    /// Why the queue's file cannot be worked on as a person has it, if it cannot.
+    fn unusable(&self) -> Option<String> {
+        let text = match self.foreign_queue() {
+            Ok(text) => text?,
+            Err(error) => return Some(error.to_string()),
+        };
+        match Queue::read(&text) {
+            Ok(queue) => Some(format!("{}: {}", features::PATH, queue.flaws().first()?)),
+            Err(error) => Some(error.to_string()),
+        }
+    }
+
+    /// What a person should know of edits that come too late: who is under way goes on, and what has landed stays.
+    pub(super) fn too_late(&self, queue: &Queue) -> Vec<String> {
+        let session = self.session();
+        let mut late: Vec<String> = Vec::new();
+        for (id, progress) in &session.progress {
+            let theirs = queue.feature(id);
+            let skip = || format!("`windlass skip {id} --reason …` gives it up");
+            match (&progress.status, theirs.map(|it| &it.status)) {
+                (Status::InProgress | Status::Validating, None) if session.is_planned(id) => {
+                    late.push(format!(
+                        "{id} is not in {} any more, and it is under way: it goes on; {}",
+                        features::PATH,
+                        skip()
+                    ));
+                }
+                (Status::InProgress | Status::Validating, Some(Status::Skipped)) => {
+                    late.push(format!(
+                        "{id} was set to `skipped`, and it is under way: it goes on; {}",
+                        skip()
+                    ))
+                }
+                (Status::InProgress | Status::Validating, Some(Status::Passed)) => {
+                    late.push(format!(
+                        "{id} was set to `passed`, and it is under way: it goes on; {}",
+                        skip()
+                    ))
+                }
+                (Status::Passed, Some(Status::Skipped)) => {
+                    let back = progress.commit.as_ref().map_or(String::new(), |commit| {
+                        format!(": `git revert -m 1 {commit}` takes it back")
+                    });
+                    late.push(format!(
+                        "{id} was set to `skipped`, and it has landed already{back}"
+                    ));
+                }
+                _ => {}
+            }
+        }
+        let more = late.len().saturating_sub(NAMED);
+        late.truncate(NAMED);
+        if more > 0 {
+            late.push(format!("… and {more} more that come too late"));
+        }
+        late
+    }
+}
+
+impl Session {
+    /// A queue as a person has it, with what has become of its features: what they have settled otherwise stays so, and what
+    /// was found meanwhile is added.
+    fn beside(&self, theirs: Queue) -> Queue {
+        let kept: Vec<(String, Status, Option<String>)> = theirs
+            .features
+            .iter()
+            .filter(|it| it.status.is_settled())
+            .map(|it| (it.id.clone(), it.status.clone(), it.reason.clone()))
+            .collect();
+        let mut queue = theirs;
+        let found = self.fixes.iter().filter(|fix| !self.is_planned(&fix.id));
+        let found: Vec<_> = found.filter(|fix| queue.feature(&fix.id).is_none()).cloned().collect();
+        queue.features.extend(found);
+        let mut queue = queue.with(&self.progress);
+        for (id, status, reason) in kept {
+            let at = queue.features.iter_mut().find(|it| it.id == id);
+            if let Some(feature) = at.filter(|it| it.status != Status::Passed) {
+                (feature.status, feature.reason) = (status, reason);
+            }
+        }
+        queue
+    }
+}
