@@ -8,6 +8,7 @@
 //! | what does autopilot keep? | `autopilot/` |
 //! | what does task keep? | `task/` |
 //! | what does mission keep? | `mission/` |
+//! | what does a loop over issues keep? | `issues/` |
 //! | how is a review judged, and how is told what was done, in work? | `work/` |
 //! | what does a project remember? | `memory/` |
 //! | how are files written from the journal? | `projection.rs` |
@@ -17,6 +18,7 @@
 
 pub mod autopilot;
 pub mod finding;
+pub mod issues;
 pub mod memory;
 pub mod mission;
 mod plain;
@@ -33,12 +35,14 @@ use std::sync::Arc;
 use windlass_core::run::Run;
 use windlass_core::workflow::{Errand, Kind, Workflow};
 use windlass_engine::clerk::Clerk;
+use windlass_sources::tracker::Tracker;
 use windlass_words::Lang;
 
 pub use spoken::Spoken;
 
 /// All of them.
-const OFFICES: &[Office] = &[autopilot::OFFICE, task::OFFICE, task::FIRST, mission::OFFICE];
+const OFFICES: &[Office] =
+    &[autopilot::OFFICE, task::OFFICE, task::FIRST, mission::OFFICE, issues::OFFICE];
 
 /// A kind of clerk.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +74,32 @@ pub struct Place<'a> {
     pub project: Option<&'a Project>,
     /// The language that somebody wants it to be spoken in, whatever they write.
     pub lang: Option<Lang>,
+    /// Where issues are, where a run is about those and is to be driven.
+    pub tracker: Option<&'a Tracked>,
+}
+
+/// A tracker, as somebody has set it up.
+#[derive(Clone, Debug)]
+pub struct Tracked {
+    /// The tracker.
+    pub tracker: Arc<dyn Tracker>,
+    /// What it calls its states.
+    pub states: StateNames,
+}
+
+/// What a tracker calls its states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateNames {
+    /// Somebody is at it.
+    pub in_progress: String,
+    /// It is done.
+    pub done: String,
+}
+
+impl Default for StateNames {
+    fn default() -> Self {
+        StateNames { in_progress: "In Progress".to_owned(), done: "Done".to_owned() }
+    }
 }
 
 /// Says whether the person's index has a file.

@@ -66,6 +66,15 @@ pub struct Remembered {
     pub summary: String,
 }
 
+/// A command that is a part of a check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// What it is called: the same command has the same name wherever the work begins.
+    pub name: String,
+    /// For the shell.
+    pub command: String,
+}
+
 /// What became of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patching<'a> {
@@ -167,6 +176,27 @@ pub trait Clerk: Send + Sync {
     /// the work itself makes of its contract never counts.
     fn assertions(&self, _at: &Situation) -> Option<Vec<Assertion>> {
         None
+    }
+
+    /// The commands that a check consists of, each with a name of its own; an empty list means that there is nothing to run.
+    /// Nothing said means the project's own command.
+    fn commands(&self, _check: &str, _at: &Situation) -> Option<Vec<Trial>> {
+        None
+    }
+
+    /// The paths that a change may touch, each with all that is below it; nothing if nobody can tell.
+    fn may_change(&self, _at: &Situation) -> Option<Vec<String>> {
+        None
+    }
+
+    /// What stands behind a commit's trailer of this name; nothing if the trailer is whole as it is.
+    fn trailer(&self, _name: &str, _at: &Situation) -> Option<String> {
+        None
+    }
+
+    /// Titles of units are words of strangers: no prompt has them but where they are quoted.
+    fn quotes_titles(&self) -> bool {
+        false
     }
 
     /// Directories and files of a lane that belong to the session and not to the work.

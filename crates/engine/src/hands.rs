@@ -97,6 +97,7 @@ impl<'j> Workers<'j> {
             apart,
             artifacts,
             before: oid(if unit.is_some() { books.base(unit) } else { books.began() }),
+            since: task.and_then(|task| oid(books.part(unit, Some(task))?.since.as_deref())),
             conflicts: books.conflicts(unit).to_vec(),
             again: self.inherited.remove(&id),
             // Only what the run's lane holds nobody has looked at yet, is looked for where the branch is by now.

@@ -77,6 +77,11 @@ impl Mask {
         }
     }
 
+    /// This is a secret.
+    pub fn secret(&mut self, secret: &str) {
+        self.add(secret.trim().as_bytes());
+    }
+
     fn add(&mut self, secret: &[u8]) {
         if secret.len() >= SECRET_MIN && !self.secrets.iter().any(|own| own == secret) {
             self.secrets.push(secret.to_vec());

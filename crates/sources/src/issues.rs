@@ -52,7 +52,7 @@ pub struct State {
     pub friction: Vec<Friction>,
     /// What passes over friction have found. Ours: the seed says to note it, and not where.
     pub patterns: Vec<String>,
-    /// How the loop ended, if it has: `done`, `stopped`, `max_iterations`, `failures`. Ours.
+    /// How the loop ended, if it has: `done`, `once`, `stopped`, `max_iterations`, `failures`. Ours.
     pub ended: Option<String>,
 }
 

@@ -54,12 +54,15 @@ pub const ROLES: &[(&str, &str)] = markdown!("roles":
     "evaluator",
     // of mission
     "mission-planner", "plan-reviewer", "mission-worker", "validator", "mission-architect",
-    "ui-qa", "crosscheck", "documenter", "curator");
+    "ui-qa", "crosscheck", "documenter", "curator",
+    // of issues
+    "issue-planner", "issue-worker", "invariant-checker", "failure-classifier", "issue-reviewer",
+    "discoverer");
 
 /// The guidance that comes with the program, by name; a project's own counts instead.
 pub const SKILLS: &[(&str, &str)] = markdown!("skills":
-    "harness-code-review", "harness-execution", "harness-planning", "harness-verification",
-    "task-changes", "task-spec");
+    "harness-code-review", "harness-execution", "harness-planning", "harness-protocol",
+    "harness-verification", "task-changes", "task-spec");
 
 pub fn find(name: &str) -> Option<BuiltIn> {
     WORKFLOWS.iter().chain(EARLIER).copied().find(|workflow| workflow.name == name)

@@ -12,6 +12,7 @@ use crate::commands::doctor::DoctorArgs;
 use crate::commands::gates::GatesArgs;
 use crate::commands::init::InitArgs;
 use crate::commands::inside::InsideArgs;
+use crate::commands::issues::IssuesArgs;
 use crate::commands::journal::JournalCommand;
 use crate::commands::lanes::LanesCommand;
 use crate::commands::learnings::LearningsArgs;
@@ -34,6 +35,7 @@ Examples:
   windlass autopilot docs/spec.md           build a spec, phase by phase
   windlass task \"Add a --json flag\"         do one task, on a branch of its own
   windlass mission SPEC.md --lanes 4        plan features, build and land them beside each other
+  windlass issues --tracker folder          take the issues in issues/, one after another
   windlass run my-flow.toml                 do a workflow of your own
   windlass resume                           go on after a stop, a crash or an answer
   windlass workflow list                    the built-in workflows
@@ -73,6 +75,9 @@ pub enum Command {
 
     /// Build a queue of features, several at a time
     Mission(Box<MissionArgs>),
+
+    /// Take a tracker's issues, one after another, and report back
+    Issues(Box<IssuesArgs>),
 
     /// Start a workflow on this repository
     Run(RunArgs),

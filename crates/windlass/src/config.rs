@@ -19,8 +19,10 @@ use windlass_process::{Bounds, Disk};
 
 use crate::suggest;
 
+mod issues;
 mod lanes;
 
+pub use issues::{IssuesConfig, Which};
 pub use lanes::LaneConfig;
 
 /// The name of the file, at the top of the repository.
@@ -61,6 +63,9 @@ pub struct Config {
     /// Landing.
     #[serde(default)]
     pub land: LandConfig,
+    /// Issues.
+    #[serde(default)]
+    pub issues: IssuesConfig,
     /// Caps.
     #[serde(default)]
     pub budget: Budget,

@@ -30,6 +30,7 @@ mod scratch;
 mod spoken;
 mod story;
 mod suggest;
+mod tracker;
 mod under_way;
 mod workplace;
 

@@ -234,9 +234,11 @@ impl Held {
     }
 
     /// What is never written down: what agents are handed, and what lanes get.
-    fn mask(&self, config: &Config) -> Mask {
+    pub fn mask(&self, config: &Config) -> Mask {
+        let own = config.issues.key_variable.as_deref();
         let handed = |name: &str| {
-            config.agents.values().any(|agent| agent.handed().iter().any(|own| own == name))
+            own == Some(name)
+                || config.agents.values().any(|agent| agent.handed().iter().any(|own| own == name))
         };
         let variables: Vec<_> = std::env::vars_os().collect();
         let variables = variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
@@ -244,6 +246,9 @@ impl Held {
         for file in &config.lanes.copy {
             let bytes = std::fs::read(self.repository.top().join(file)).unwrap_or_default();
             mask.file(&String::from_utf8_lossy(&bytes));
+        }
+        if let Some(key) = config.issues.key_in_file() {
+            mask.secret(&key);
         }
         mask
     }

@@ -58,7 +58,7 @@ fn here(place: Workplace, request: Request) -> Result<(Response, Vec<String>), E
     let top = held.repository.top();
     let mut engine = Engine::resume(&held.journal, id.clone())?;
     let begun = engine.begun();
-    let clerk = told(top, &held.dir, &held.journal, &id, engine.run(), None)?;
+    let clerk = told(top, &held.dir, &held.journal, &id, engine.run(), (None, None))?;
     let taken = match request {
         Request::Answer { gate, option, text, who, .. } => {
             let answer = under_way::answer(gate, option, text, &who);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use windlass_clerks::{Place, Project, clerk};
+use windlass_clerks::{Place, Project, Tracked, clerk};
 use windlass_core::run::{Run, fold};
 use windlass_engine::EngineError;
 use windlass_engine::clerk::Clerk;
@@ -62,10 +62,11 @@ pub fn told(
     journal: &Journal,
     id: &RunId,
     run: &Run,
-    project: Option<&Project>,
+    (project, tracker): (Option<&Project>, Option<&Tracked>),
 ) -> Result<Arc<dyn Clerk>, Error> {
     let base = Meta::of(journal, id)?.base.unwrap_or_default();
-    let clerk = clerk(&Place { top, state, base: &base, run, project, lang: spoken::wanted()? });
+    let lang = spoken::wanted()?;
+    let clerk = clerk(&Place { top, state, base: &base, run, project, lang, tracker });
     feed(&*clerk, journal, id, run)?;
     Ok(clerk)
 }

@@ -36,6 +36,7 @@ use crate::render::clean;
 use crate::replay::told;
 use crate::request::{Request, Response};
 use crate::spoken::spoken;
+use crate::tracker;
 use crate::workplace::Held;
 
 /// A run that is to be begun.
@@ -197,7 +198,10 @@ fn drive(
     slips.extend(agents.filter_map(|(name, kind)| Some(format!("{name} {}", kind.advice()?))));
     held.free_lanes(&prepared.store, id)?;
     let (top, project) = (held.repository.top(), prepared.project());
-    let clerk = told(top, &held.dir, &held.journal, id, engine.run(), Some(&project))?;
+    let issues = &prepared.config.issues;
+    let tracked = tracker::of(engine.run(), issues, top, held.mask(&prepared.config))?;
+    let known = (Some(&project), tracked.as_ref());
+    let clerk = told(top, &held.dir, &held.journal, id, engine.run(), known)?;
     let state = (engine.run(), engine.books());
     let shop = Arc::new(prepared.shop(held, state, clerk.clone(), sender.clone())?);
     let mut hands = Workers::new(shop.clone(), &held.journal, begun);

@@ -17,12 +17,14 @@ impl Scope {
             return Scope::default();
         }
         let entries = text.split([',', '\n']).map(str::trim).filter(|entry| !entry.is_empty());
-        let parts = |entry: &str| {
-            let plain = entry.replace('\\', "/");
-            let parts = plain.split('/').filter(|part| !part.is_empty() && *part != ".");
-            parts.map(str::to_owned).collect()
-        };
-        Scope(entries.map(parts).collect())
+        Scope(entries.flat_map(|entry| Scope::of(entry).0).collect())
+    }
+
+    /// One path or pattern, whatever divides others. Nothing in it means all files.
+    pub fn of(entry: &str) -> Self {
+        let plain = entry.replace('\\', "/");
+        let parts = plain.split('/').filter(|part| !part.is_empty() && *part != ".");
+        Scope(vec![parts.map(str::to_owned).collect()])
     }
 
     /// Whether a file is in it.

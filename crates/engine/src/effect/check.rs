@@ -14,8 +14,9 @@ use windlass_process::{Command, Ending, Env, Finished, Limits, Output};
 use windlass_repo::{Car, Oid};
 
 use super::contract::CONTRACT;
-use super::measure::Measure;
+use super::measure::{self, Measure};
 use super::{Job, Outcome, barred, subject};
+use crate::clerk::Trial;
 use crate::entry::{Check, Note, Proof};
 use crate::isolation::{Workspace, ran_short};
 use crate::message::{Done, Paper, Trouble};
@@ -36,6 +37,9 @@ pub const NO_COMMAND: &str = "none";
 /// What the person's own hooks say of the work. It is there if they have any, runs with every other check, and proves
 /// nothing by itself.
 pub const COMMIT_HOOKS: &str = "commit-hooks";
+
+/// Whether a change touches only what its plan has named: Windlass looks at that itself.
+pub const BLAST_RADIUS: &str = "blast-radius";
 
 /// How a hook is run as a check: with the work staged, as for a commit. One that changes files has failed, and what it
 /// would change is what it printed.
@@ -71,7 +75,7 @@ pub(super) fn check(
     let bench = Checks { shop, job, brake, tree: &subject.tree, about: &own, proof: None, paper };
     let before = job.before.as_ref().unwrap_or(base);
     // Where something is to fail, hooks would have to as well; and where nothing is run, they are not either.
-    let hooks = !expect_fail && names.iter().any(|name| Measure::of(name).is_none());
+    let hooks = !expect_fail && names.iter().any(|name| !is_looked_at(name));
     let (verdict, paper) = match bench.all(names, hooks, &commit, before)? {
         Ok(judged) => judged,
         Err(stopped) => return Ok(Err(stopped)),
@@ -104,8 +108,13 @@ pub(super) fn prove(
     let paper = Paper::default();
     let about: Vec<&Job> = cars.iter().map(|(ticket, _)| &ticket.job).collect();
     let bench = Checks { shop, job, brake, tree, about: &about, proof: Some(known), paper };
-    let hooks = ticket.proof.iter().any(|name| Measure::of(name).is_none());
+    let hooks = ticket.proof.iter().any(|name| !is_looked_at(name));
     bench.all(&ticket.proof, hooks, &car.whole, begins)
+}
+
+/// Whether Windlass looks at the change itself, and nothing is run.
+fn is_looked_at(name: &str) -> bool {
+    name == BLAST_RADIUS || Measure::of(name).is_some()
 }
 
 /// An item for each failing command. One that fails again is another finding, so its id has the effect's number.
@@ -153,12 +162,16 @@ impl Checks<'_> {
                 ran.extend(Some(came).filter(|came| measure.proves() || *came == Check::Fail));
                 continue;
             }
+            if name == BLAST_RADIUS {
+                ran.push(self.radius(commit, base)?);
+                continue;
+            }
             let came = match name == CONTRACT {
-                true => self.contract(commit, base)?,
-                false => self.one(name, commit, base)?,
+                true => self.contract(commit, base)?.map(|came| vec![came]),
+                false => self.named(name, commit, base)?,
             };
             match came {
-                Ok(came) => ran.push(came),
+                Ok(came) => ran.extend(came),
                 Err(stopped) => return Ok(Err(stopped)),
             }
         }
@@ -195,17 +208,63 @@ impl Checks<'_> {
         Ok(came)
     }
 
+    /// A check by its name: what the clerk says that it consists of, or else the project's own command.
+    fn named(
+        &mut self,
+        name: &str,
+        commit: &Oid,
+        base: &Oid,
+    ) -> Result<Result<Vec<Check>, Stopped>, Trouble> {
+        let Some(trials) = self.shop.clerk.commands(name, &self.job.situation()) else {
+            return Ok(self.one(name, commit, base)?.map(|came| vec![came]));
+        };
+        if trials.is_empty() {
+            self.note(name, None, Check::Skipped, None);
+        }
+        let mut ran = Vec::new();
+        for Trial { name, command } in trials {
+            match self.ran(&name, &command, commit, base)? {
+                Ok(came) => ran.push(came),
+                Err(stopped) => return Ok(Err(stopped)),
+            }
+        }
+        Ok(Ok(ran))
+    }
+
+    /// Whether only what may be was changed: of a part, since that was begun.
+    fn radius(&mut self, commit: &Oid, base: &Oid) -> Result<Check, Trouble> {
+        let since = self.job.since.as_ref().unwrap_or(base);
+        let changes = self.shop.store.changes(since, commit)?;
+        let paths: Vec<&Path> = changes.iter().map(|it| it.path.as_path()).collect();
+        let may = self.shop.clerk.may_change(&self.job.situation());
+        let (came, said) = measure::radius(&paths, may.as_deref());
+        let said = self.shop.setup.mask.bytes(said.into_bytes());
+        self.note(BLAST_RADIUS, None, came, Some(said));
+        Ok(came)
+    }
+
     fn one(
         &mut self,
         name: &str,
         commit: &Oid,
         base: &Oid,
     ) -> Result<Result<Check, Stopped>, Trouble> {
-        let Some(command) = self.command(name) else {
-            self.note(name, None, Check::Skipped, None);
-            return Ok(Ok(Check::Skipped));
-        };
-        let command = command.as_str();
+        match self.command(name) {
+            Some(command) => self.ran(name, &command, commit, base),
+            None => {
+                self.note(name, None, Check::Skipped, None);
+                Ok(Ok(Check::Skipped))
+            }
+        }
+    }
+
+    fn ran(
+        &mut self,
+        name: &str,
+        command: &str,
+        commit: &Oid,
+        base: &Oid,
+    ) -> Result<Result<Check, Stopped>, Trouble> {
         if let Some(known) = self.on_record(name, command, base) {
             self.record(name, Some(command), known.came, known.output.clone());
             return Ok(Ok(known.came));

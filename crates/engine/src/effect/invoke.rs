@@ -231,7 +231,10 @@ impl<'a> Visit<'a> {
         let job = self.job;
         Task {
             stage: &job.effect.name,
-            unit: job.unit().map(|unit| (unit, job.title.as_deref().unwrap_or(unit))),
+            unit: job.unit().map(|unit| {
+                let title = job.title.as_deref().filter(|_| !self.shop.clerk.quotes_titles());
+                (unit, title.unwrap_or(unit))
+            }),
             child: job.effect.child.as_ref().map(|child| (&*child.id, &*child.title)),
             attempt: job.attempt,
             with: job.effect.with.clone(),

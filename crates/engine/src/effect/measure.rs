@@ -132,6 +132,31 @@ fn limits(paths: &[&Path], scope: Option<&str>, files_max: Option<usize>) -> Mea
     }
 }
 
+/// Whether a change touches only these paths, each with all that is below it. Where nobody says which, nobody can tell.
+pub(super) fn radius(paths: &[&Path], may: Option<&[String]>) -> Measured {
+    let Some(may) = may.filter(|may| may.iter().any(|path| !path.trim().is_empty())) else {
+        return (Check::Skipped, "nothing says which files may be changed\n".to_owned());
+    };
+    let own: Vec<Scope> =
+        may.iter().filter(|path| !path.trim().is_empty()).map(|path| Scope::of(path)).collect();
+    let is_in = |path: &Path| {
+        let Some(path) = path.to_str() else { return false };
+        own.iter().any(|scope| For::Target(scope).take(path).is_ok())
+    };
+    let outside: Vec<&Path> = paths.iter().copied().filter(|path| !is_in(path)).collect();
+    match outside.is_empty() {
+        true => (Check::Pass, format!("{} files are changed, all of them named\n", paths.len())),
+        false => (
+            Check::Fail,
+            format!(
+                "outside of the blast radius (the files that the plan names: {}):\n{}",
+                may.join(", "),
+                named(&outside)
+            ),
+        ),
+    }
+}
+
 /// A line that says that something is still to be done.
 #[derive(Debug, PartialEq, Eq)]
 struct Todo {
@@ -253,6 +278,24 @@ mod tests {
         let many: String = (0..60).map(|at| format!("console.debug({at});\n")).collect();
         assert!(left_behind(&residuals(&[file("c.js", &many)])).1.ends_with("\n  and 10 more\n"));
         assert_eq!(left_behind(&[]).0, Check::Pass);
+    }
+
+    #[test]
+    fn a_change_touches_what_its_plan_names_and_nothing_else() {
+        let may = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        let change = paths(&["src/a.rs", "docs/b.md"]);
+        assert_eq!(radius(&change, Some(&may(&["src/", "docs/b.md"]))).0, Check::Pass);
+        let (came, said) = radius(&change, Some(&may(&["src/a.rs", " "])));
+        assert_eq!(came, Check::Fail);
+        assert!(said.ends_with("names: src/a.rs,  ):\n  docs/b.md\n"), "{said}");
+        for nothing in [None, Some(&may(&[])[..]), Some(&may(&["", " "])[..])] {
+            assert_eq!(radius(&change, nothing).0, Check::Skipped, "{nothing:?}");
+        }
+        // A name is a name: nothing in it divides it, and nothing leads to what is nobody's to change.
+        assert_eq!(radius(&paths(&["b.rs"]), Some(&may(&["a,b.rs"]))).0, Check::Fail);
+        for path in [".git/config", ".harness/x", "../x"] {
+            assert_eq!(radius(&paths(&[path]), Some(&may(&["**"]))).0, Check::Fail, "{path}");
+        }
     }
 
     #[test]

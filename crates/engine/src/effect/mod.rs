@@ -71,6 +71,8 @@ pub struct Job {
     /// What work is held against: where its lane started from, and for the run itself where everything began. A check that
     /// failed there already is nobody's doing.
     pub before: Option<Oid>,
+    /// Of a part of a unit: what the lane held when that was begun.
+    pub since: Option<Oid>,
     /// Files of the lane that were left with both sides in them.
     pub conflicts: Vec<String>,
     /// It was under way when an earlier process went away.

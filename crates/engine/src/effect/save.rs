@@ -28,7 +28,13 @@ pub(super) fn save(
     match how {
         Save::Commit => {
             let author: &Person = &shop.setup.author;
-            let message = message(label, job, trailers);
+            let at_hand = job.situation();
+            let told = |name: &String| match shop.clerk.trailer(name, &at_hand) {
+                Some(value) => format!("{name}: {}", value.replace(char::is_control, " ")),
+                None => name.clone(),
+            };
+            let trailers: Vec<String> = trailers.iter().map(told).collect();
+            let message = shop.setup.mask.text(&message(label, job, &trailers));
             let made = shop.store.checkpoint(&lane, &message, author, at)?;
             let paper = saved(job, made.commit.to_string());
             let mut done = job.done(if made.saved { "saved" } else { "nothing" }, paper);

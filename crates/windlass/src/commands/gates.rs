@@ -54,7 +54,7 @@ pub fn run(args: &GatesArgs, out: &mut Output) -> Result<Exit, Error> {
                     continue;
                 }
                 let top = place.repository.top();
-                let clerk = told(top, &place.dir, &journal, &known.id, &known.run, None)?;
+                let clerk = told(top, &place.dir, &journal, &known.id, &known.run, (None, None))?;
                 let store = Store::look(place.repository.clone(), &place.dir);
                 let at = Reception { clerk: &*clerk, journal: &journal, store: store.as_ref() };
                 let words = spoken(&journal, &known.id, &known.run)?.words();

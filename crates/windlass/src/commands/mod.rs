@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod gates;
 pub mod init;
 pub mod inside;
+pub mod issues;
 pub mod journal;
 pub mod lanes;
 pub mod learnings;
@@ -37,6 +38,7 @@ pub fn run(command: Command, out: &mut Output) -> Result<Exit, Error> {
         Command::Autopilot(args) => autopilot::run(&args, out),
         Command::Task(args) => task::run(&args, out),
         Command::Mission(args) => mission::run(&args, out),
+        Command::Issues(args) => issues::run(&args, out),
         Command::Resume(args) => resume::run(&args, out),
         Command::Stop(args) => wish::stop(&args, out),
         Command::Status(args) => status::run(&args, out),

@@ -49,7 +49,7 @@ pub fn run(args: &ProjectArgs, out: &mut Output) -> Result<Exit, Error> {
             )));
     }
     let top = held.repository.top();
-    let clerk = told(top, &held.dir, &held.journal, &known.id, &known.run, None)?;
+    let clerk = told(top, &held.dir, &held.journal, &known.id, &known.run, (None, None))?;
     let remarks = clerk.flush();
     if args.json {
         out.json(&json!({ "run": known.id.as_str(), "remarks": remarks }))?;

@@ -52,7 +52,8 @@ pub struct RunArgs {
 pub fn run(args: &RunArgs, _out: &mut Output) -> Result<Exit, Error> {
     let flow = args.target.load(&args.catalogue.load()?)?;
     // What a verb of their own asks and settles first, they cannot do without.
-    const VERBS: [(&str, &str); 3] = [
+    const VERBS: [(&str, &str); 4] = [
+        ("issues", "windlass issues"),
         ("task", "windlass task \"Add a --json flag\""),
         ("task-v1", "windlass task"),
         ("mission", "windlass mission SPEC.md"),

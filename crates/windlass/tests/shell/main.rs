@@ -16,6 +16,7 @@ mod crashes;
 mod doctor;
 mod foreseen;
 mod isolated;
+mod issues;
 mod lanes;
 mod limits;
 mod memory;

@@ -1,0 +1,195 @@
+//! What a loop over issues reads: what an earlier one left, which issue comes next, and whose it is.
+
+use windlass_core::run::Item;
+use windlass_core::value::Value;
+use windlass_engine::clerk::Situation;
+use windlass_engine::shop::lock;
+use windlass_sources::issues::{self, State};
+use windlass_sources::subsystems;
+use windlass_sources::tracker::{Filter, TrackerError};
+use windlass_sources::{Reading, SourceError};
+
+use super::Issues;
+use super::frozen::Frozen;
+use super::select::{All, Known, Selection, Wanted, Whose, line, select, whose};
+
+/// What it can read.
+pub const READS: [&str; 3] = ["issues-session", "next-issue", "claim"];
+
+/// What `issue` is when whichever comes next is meant.
+pub const NEXT: &str = "next";
+
+/// So many issues that are left out are named.
+const NAMED: usize = 20;
+
+impl Issues {
+    pub(super) fn look(&self, name: &str, at: &Situation) -> Result<Option<Reading>, SourceError> {
+        Ok(Some(match name {
+            "issues-session" => self.earlier()?,
+            "next-issue" => self.next(at)?,
+            "claim" => self.claimed(at)?,
+            _ => return Ok(None),
+        }))
+    }
+
+    /// What an earlier loop left: one of ours, or another program's.
+    fn earlier(&self) -> Result<Reading, SourceError> {
+        let Some(text) = self.files.text(issues::PATH)? else { return Ok(came("fresh")) };
+        let state = match State::read(&text) {
+            Ok(state) => state,
+            Err(flaw) => {
+                let aside = lock(&self.projection).set_aside(issues::PATH);
+                let aside = aside.map_err(|it| SourceError::bad(issues::PATH, it.to_string()))?;
+                let mut reading = came("corrupt");
+                reading.remarks.push(format!("{}: {flaw}; it is kept as {aside}", issues::PATH));
+                return Ok(reading);
+            }
+        };
+        // A queue that was empty was left by nobody: the next loop begins anew, and takes nothing again.
+        let word = match (state.active, state.ended.as_deref()) {
+            (_, Some("done" | "once")) => "fresh",
+            (true, _) => "active",
+            (false, _) => "inactive",
+        };
+        let mut reading = came(word);
+        let number = |it: u64| Value::Number(i64::try_from(it.min(1_000_000)).unwrap_or(0));
+        reading.facts = [
+            ("iterations_left".to_owned(), number(state.iterations_left())),
+            ("consecutive_failures".to_owned(), number(state.consecutive_failures)),
+        ]
+        .into();
+        reading.papers.insert(issues::PATH.to_owned(), text.into_bytes());
+        Ok(reading)
+    }
+
+    /// Which issues are meant.
+    fn wanted(at: &Situation) -> Wanted {
+        let text = |name: &str| match at.with.get(name) {
+            Some(Value::Text(text)) => text.to_string(),
+            _ => String::new(),
+        };
+        let only = Some(text("issue")).filter(|it| !it.is_empty() && it != NEXT);
+        let team = Some(text("team")).filter(|it| !it.is_empty());
+        Wanted { filter: Filter { project: text("project"), team, label: text("label") }, only }
+    }
+
+    /// What is known of issues besides.
+    fn known(&self) -> Result<Known, SourceError> {
+        let own =
+            self.secret().map_err(|it| SourceError::bad("the run's secret", it.to_string()))?;
+        let session = self.session();
+        let state = session.state(&self.begun);
+        // What another program was at counts where it is gone on with.
+        let adopted = session.previous.current_issue.clone().filter(|_| session.taken_up);
+        drop(session);
+        Ok(Known {
+            settled: settled(&state),
+            adopted,
+            past: super::claim::Secret::of_the_past(&self.state),
+            own: Some((self.run.clone(), own)),
+        })
+    }
+
+    fn next(&self, at: &Situation) -> Result<Reading, SourceError> {
+        let (mut wanted, known) = (Self::wanted(at), self.known()?);
+        let tracker = self.tracker()?;
+        // Once it was worked on here, it is not taken again in the same run.
+        let again =
+            wanted.only.as_ref().is_some_and(|only| self.session().tales.contains_key(only));
+        let selection = match again {
+            true => Ok(Selection::default()),
+            false => select(&*tracker, &wanted, &known, All::No),
+        };
+        wanted.only = None;
+        let selection = selection.map_err(trouble)?;
+        let Some(chosen) = &selection.chosen else {
+            let mut reading = came("empty");
+            let complaints = tracker.complaints(&wanted.filter).map_err(trouble)?;
+            reading.remarks.extend(complaints);
+            let left = selection.left_out.iter().take(NAMED);
+            reading.remarks.extend(left.map(|it| format!("left out: {}: {}", it.id, it.why)));
+            if selection.left_out.len() > NAMED {
+                let more = selection.left_out.len() - NAMED;
+                reading.remarks.push(format!("… and {more} more"));
+            }
+            return Ok(reading);
+        };
+        let mut reading = came("found");
+        let (id, title) = (chosen.issue.id.as_str().into(), line(&chosen.issue.title).into());
+        reading.lists.insert("issues".to_owned(), vec![Item { id, title, ..Item::default() }]);
+        Ok(reading)
+    }
+
+    /// Whose an issue is after its claim. What it says by now, and what is known of subsystems, is kept as it is.
+    fn claimed(&self, at: &Situation) -> Result<Reading, SourceError> {
+        let Some((id, _)) = &at.unit else { return Ok(came("gone")) };
+        let Some(detail) = self.tracker()?.look(id).map_err(trouble)? else {
+            return Ok(Reading { remarks: vec![format!("{id} is gone")], ..came("gone") });
+        };
+        let (wanted, known) = (Self::wanted(at), self.known()?);
+        let own = known.own.as_ref().map(|(run, secret)| secret.claim(run, id)).unwrap_or_default();
+        match whose(&detail, &wanted, &known, &own) {
+            Whose::Taken(by) => {
+                let remark = format!("{id}: another Windlass was quicker ({by})");
+                Ok(Reading { remarks: vec![remark], ..came("taken") })
+            }
+            Whose::Changed(why) => {
+                Ok(Reading { remarks: vec![format!("{id}: {why}")], ..came("changed") })
+            }
+            Whose::Ours => {
+                let mut reading = came("ours");
+                let (path, bytes) = Frozen::of(&detail).paper();
+                reading.papers.insert(path, bytes);
+                self.specs(&mut reading)?;
+                Ok(reading)
+            }
+        }
+    }
+
+    /// What is known of subsystems, as far as that is not on record yet.
+    fn specs(&self, reading: &mut Reading) -> Result<(), SourceError> {
+        let files = subsystems::files(self.files.root())?;
+        let specs = subsystems::Specs::parse(
+            files.iter().map(|(path, text)| (path.as_str(), text.as_str())),
+        );
+        if files.is_empty() {
+            reading.remarks.push(format!(
+                "there are no subsystem specs in {}: the scope of a change is the paths that its plan names",
+                subsystems::DIR
+            ));
+        }
+        reading.remarks.extend(specs.flaws.iter().map(ToString::to_string));
+        let session = self.session();
+        let known = session.spec_texts();
+        // One that is gone is known to be empty, and counts for nothing.
+        let gone = known.keys().filter(|path| !files.contains_key(*path)).cloned();
+        let gone: Vec<(String, String)> = gone.map(|path| (path, String::new())).collect();
+        for (path, text) in files.into_iter().chain(gone) {
+            if known.get(&path) != Some(&text) {
+                reading.papers.insert(path, text.into_bytes());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Issues that a loop has settled, each with how.
+pub fn settled(state: &State) -> Vec<(String, &'static str)> {
+    let all =
+        [(&state.completed, "completed"), (&state.failed, "failed"), (&state.skipped, "left out")];
+    let each = |(ids, how): &(&Vec<String>, &'static str)| {
+        let how = *how;
+        ids.iter().map(move |id| (id.clone(), how)).collect::<Vec<_>>()
+    };
+    all.iter().flat_map(each).collect()
+}
+
+/// A tracker's error, as one of a source.
+pub(super) fn trouble(error: TrackerError) -> SourceError {
+    let next = error.next_step();
+    SourceError::bad("the tracker", error.to_string()).or_else(next)
+}
+
+fn came(verdict: &str) -> Reading {
+    Reading { verdict: verdict.to_owned(), ..Reading::default() }
+}

@@ -1,0 +1,241 @@
+//! Which issue comes next, and why none of the others does.
+
+use windlass_sources::tracker::{Detail, Filter, Issue, State, Tracker, TrackerError};
+
+use super::claim::{self, Claim, End, Secret};
+
+/// What somebody looks for.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Which issues are meant.
+    pub filter: Filter,
+    /// This one and no other: what a person names counts whatever its label says, and whatever became of it before.
+    pub only: Option<String>,
+}
+
+/// What is known of issues besides what their tracker says.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Those that were settled, each with how.
+    pub settled: Vec<(String, &'static str)>,
+    /// The one that an earlier loop was at: that it is in progress speaks against nobody.
+    pub adopted: Option<String>,
+    /// Runs that are over, with their secrets: what they claimed is nobody's any more.
+    pub past: Vec<(String, Secret)>,
+    /// The run that asks, with its secret, if there is one.
+    pub own: Option<(String, Secret)>,
+}
+
+impl Known {
+    /// Keys of claims that count for nothing.
+    fn dead(&self, issue: &str) -> Vec<String> {
+        self.past.iter().map(|(run, secret)| secret.claim(run, issue)).collect()
+    }
+
+    fn own_key(&self, issue: &str) -> Option<String> {
+        self.own.as_ref().map(|(run, secret)| secret.claim(run, issue))
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// The issue that comes next.
+    pub chosen: Option<Detail>,
+    /// Those that may come after it, in order.
+    pub waiting: Vec<Issue>,
+    /// Those that are left out, each with why.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// An issue that is left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Which.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Why.
+    pub why: String,
+}
+
+/// The highest-priority unblocked issue that is ready and nobody's; of two alike the older one. Issues are looked at one by
+/// one only until there is one, unless `all` of them are to be explained.
+///
+/// # Errors
+///
+/// When the tracker cannot be asked.
+pub fn select(
+    tracker: &dyn Tracker,
+    wanted: &Wanted,
+    known: &Known,
+    all: All,
+) -> Result<Selection, TrackerError> {
+    let mut issues = match &wanted.only {
+        None => tracker.ready(&wanted.filter)?,
+        Some(only) => match tracker.look(only)? {
+            Some(detail) => vec![detail.issue],
+            None => {
+                let why = format!("{} has no such issue", tracker.name());
+                let left = LeftOut { id: only.clone(), title: String::new(), why };
+                return Ok(Selection { left_out: vec![left], ..Selection::default() });
+            }
+        },
+    };
+    // What was begun is finished first.
+    let begun = |it: &Issue| known.adopted.as_ref() == Some(&it.id);
+    issues.sort_by(|one, other| {
+        begun(other).cmp(&begun(one)).then_with(|| order(one).cmp(&order(other)))
+    });
+    let mut selection = Selection::default();
+    for issue in issues {
+        let left_out =
+            |why: String| LeftOut { id: issue.id.clone(), title: line(&issue.title), why };
+        if let Some(why) = by_its_looks(&issue, wanted, known) {
+            selection.left_out.push(left_out(why));
+            continue;
+        }
+        if selection.chosen.is_some() && all == All::No {
+            selection.waiting.push(issue);
+            continue;
+        }
+        let Some(detail) = tracker.look(&issue.id)? else {
+            selection.left_out.push(left_out("it is gone".to_owned()));
+            continue;
+        };
+        match held(&detail, wanted, known) {
+            Some(why) => selection.left_out.push(left_out(why)),
+            None if selection.chosen.is_some() => selection.waiting.push(issue),
+            None => selection.chosen = Some(detail),
+        }
+    }
+    Ok(selection)
+}
+
+/// Whether every issue is to be explained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum All {
+    /// Every one.
+    Yes,
+    /// As far as it takes to find one.
+    No,
+}
+
+/// What an issue is ordered by: urgency, then age, then its name.
+fn order(issue: &Issue) -> (u8, &str, &str) {
+    (issue.priority.unwrap_or(u8::MAX), &issue.created, &issue.id)
+}
+
+/// A title on a line.
+pub fn line(title: &str) -> String {
+    let line = windlass_agents::one_line(title);
+    if line.is_empty() { "(no title)".to_owned() } else { line }
+}
+
+/// What speaks against an issue, as its own fields have it.
+fn by_its_looks(issue: &Issue, wanted: &Wanted, known: &Known) -> Option<String> {
+    if !is_usable(&issue.id) {
+        return Some("its name has characters that a branch or a file could not have".to_owned());
+    }
+    match issue.state {
+        State::Done => return Some(format!("it is {}", issue.state_name)),
+        State::Cancelled => return Some(format!("it is {}", issue.state_name)),
+        State::Open | State::InProgress => {}
+    }
+    if wanted.only.is_none() {
+        let settled = known.settled.iter().find(|(id, _)| *id == issue.id);
+        if let Some((_, how)) = settled {
+            return Some(format!(
+                "this loop {how} it before; `windlass issues release {}` lets it be taken again",
+                issue.id
+            ));
+        }
+        if !wanted.filter.label.is_empty() && !issue.labels.contains(&wanted.filter.label) {
+            return Some(format!("it has no label `{}`", wanted.filter.label));
+        }
+    }
+    if !issue.blocked_by.is_empty() {
+        return Some(format!("it is blocked by {}", issue.blocked_by.join(", ")));
+    }
+    issue
+        .assignee
+        .as_ref()
+        .filter(|person| !person.is_me)
+        .map(|person| format!("{} has it: it is assigned to them", line(&person.name)))
+}
+
+/// What speaks against an issue, looked at whole: who has it.
+fn held(detail: &Detail, wanted: &Wanted, known: &Known) -> Option<String> {
+    let Detail { issue, comments } = detail;
+    if let Some(why) = by_its_looks(issue, wanted, known) {
+        return Some(why);
+    }
+    let claims = claim::claims(comments);
+    let (dead, own) = (known.dead(&issue.id), known.own_key(&issue.id));
+    let holder = claim::holder(&claims, &dead);
+    if let Some(holder) = holder.filter(|it| Some(&it.key) != own.as_ref()) {
+        let by = line(&holder.by);
+        return Some(format!(
+            "another Windlass has claimed it ({by}, {}); `windlass issues release {}` ends that claim",
+            holder.at, issue.id
+        ));
+    }
+    at_work(issue, &claims, &dead, known)
+}
+
+/// Why an issue that is in progress is somebody's, if it is; `claims` are those before whoever asks.
+fn at_work(issue: &Issue, claims: &[Claim], dead: &[String], known: &Known) -> Option<String> {
+    if issue.state != State::InProgress || known.adopted.as_ref() == Some(&issue.id) {
+        return None;
+    }
+    let last = claims.last();
+    match last.and_then(|it| it.ended) {
+        Some(End::Released) => None,
+        Some(End::Failed) => Some(format!(
+            "it failed, and waits for a person: `windlass issues release {}` lets it be taken again",
+            issue.id
+        )),
+        // Who had it is not there any more.
+        None if last.is_some_and(|it| dead.contains(&it.key)) => None,
+        Some(End::Completed) | None => {
+            Some(format!("somebody has it: it is {} without a claim", issue.state_name))
+        }
+    }
+}
+
+/// Whose an issue is by now, for whoever has claimed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// Its own.
+    Ours,
+    /// Another Windlass was quicker.
+    Taken(String),
+    /// It is not ready any more, and why.
+    Changed(String),
+}
+
+/// Whose an issue is. `own` is the key of the claim.
+pub fn whose(detail: &Detail, wanted: &Wanted, known: &Known, own: &str) -> Whose {
+    let claims = claim::claims(&detail.comments);
+    let dead = known.dead(&detail.issue.id);
+    match claim::holder(&claims, &dead) {
+        Some(holder) if holder.key == own => {}
+        Some(holder) => return Whose::Taken(line(&holder.by)),
+        None => return Whose::Changed("the claim is not there any more".to_owned()),
+    }
+    // What was settled before was looked at when it was chosen.
+    let known = Known { settled: Vec::new(), ..known.clone() };
+    let before: Vec<Claim> = claims.iter().take_while(|it| it.key != own).cloned().collect();
+    let issue = &detail.issue;
+    let against = by_its_looks(issue, wanted, &known);
+    match against.or_else(|| at_work(issue, &before, &dead, &known)) {
+        None => Whose::Ours,
+        Some(why) => Whose::Changed(why),
+    }
+}
+
+/// Ids name branches and files, and stand in lines of logs.
+fn is_usable(id: &str) -> bool {
+    let plain = |it: char| it.is_alphanumeric() || "-_.#/".contains(it);
+    !id.is_empty() && id.len() <= 200 && id.chars().all(plain) && !id.contains("..")
+}

@@ -1,0 +1,55 @@
+//! Which issues are ready, which comes next, and why none of the others does. Nothing is changed.
+
+use std::path::Path;
+
+use windlass_clerks::issues::{All, Selection, line, select};
+
+use super::{Place, Whose, config, known, left, mask, wanted};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::render::{Output, clean};
+use crate::tracker;
+use crate::workplace::Workplace;
+
+pub fn list(which: &Whose, out: &mut Output) -> Result<Exit, Error> {
+    explained(which, None, out)
+}
+
+/// What a loop would do, issue by issue.
+pub fn explained(which: &Whose, only: Option<String>, out: &mut Output) -> Result<Exit, Error> {
+    let place = Workplace::find(Path::new("."))?;
+    let config = config(&place)?;
+    let top = place.repository.top();
+    let Place { filter, tracked, .. } = which.open(&config.issues, top, mask(&config))?;
+    // A file that cannot be read is for whoever starts a loop to see to.
+    let left = left(&place).ok().flatten();
+    let known = known(&place, left.as_ref());
+    let tracker = &*tracked.tracker;
+    let selection = select(tracker, &wanted(filter.clone(), only), &known, All::Yes);
+    shown(&selection.map_err(tracker::refused)?, out)?;
+    for complaint in tracker.complaints(&filter).map_err(tracker::refused)? {
+        out.note(&clean(&complaint))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn shown(selection: &Selection, out: &mut Output) -> Result<(), Error> {
+    let urgency = |priority: Option<u8>| priority.map_or("-".to_owned(), |it| it.to_string());
+    match &selection.chosen {
+        Some(chosen) => {
+            let issue = &chosen.issue;
+            let (id, title) = (clean(&issue.id), line(&issue.title));
+            out.line(&format!("next     {id}  priority {}  {title}", urgency(issue.priority)))?;
+        }
+        None => out.line("next     none")?,
+    }
+    for issue in &selection.waiting {
+        let (id, title) = (clean(&issue.id), line(&issue.title));
+        out.line(&format!("then     {id}  priority {}  {title}", urgency(issue.priority)))?;
+    }
+    for left in &selection.left_out {
+        let (id, title) = (clean(&left.id), line(&left.title));
+        out.line(&format!("left out {id}  {title}\n         {}", clean(&left.why)))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,171 @@
+//! A loop is stopped, shown; a claim is ended.
+
+use std::path::Path;
+
+use serde_json::json;
+use windlass_clerks::issues::claim::{self, CLAIM, End, RELEASED};
+use windlass_clerks::memory::Files;
+use windlass_core::run::{Phase, Wish};
+use windlass_sources::issues::{self as state, State};
+use windlass_sources::tracker::{Marker, State as Stands};
+
+use super::{NAME, Place, Whose, config, left, mask};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::known;
+use crate::meta::Meta;
+use crate::relay;
+use crate::render::{Output, clean};
+use crate::request::{Request, who};
+use crate::tracker;
+use crate::workplace::Workplace;
+
+/// The loop that is not over, if there is one.
+fn open(place: &Workplace) -> Result<Option<String>, Error> {
+    let Some(journal) = place.look()? else { return Ok(None) };
+    for known in known::all(&journal)?.readable.into_iter().rev() {
+        let meta = Meta::of(&journal, &known.id)?;
+        if meta.workflow == NAME && known.run.phase() != Phase::Ended {
+            return Ok(Some(known.id.as_str().to_owned()));
+        }
+    }
+    Ok(None)
+}
+
+pub fn stop(out: &mut Output) -> Result<Exit, Error> {
+    let place = Workplace::find(Path::new("."))?;
+    if let Some(run) = open(&place)? {
+        let sent = relay::send(place, Request::Wish { run, who: who(), wish: Wish::Stop })?;
+        out.line("Harness will stop after current issue completes")?;
+        out.remarks(&sent.said)?;
+        return Ok(Exit::Done);
+    }
+    match left(&place)? {
+        None => out.line("No active harness session")?,
+        Some(state) if !state.active => out.line("No active harness session")?,
+        Some(state) => {
+            // Another program's: it looks there before it goes on.
+            write(&place, &State { active: false, ..state })?;
+            out.line("Harness will stop after current issue completes")?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn write(place: &Workplace, state: &State) -> Result<(), Error> {
+    let files = Files::of(place.repository.top());
+    files
+        .write(state::PATH, &state.write())
+        .map_err(|trouble| Error::here(format!("{}: {trouble}", state::PATH)))
+}
+
+pub fn status(as_json: bool, out: &mut Output) -> Result<Exit, Error> {
+    let place = Workplace::find(Path::new("."))?;
+    let Some(state) = left(&place)? else {
+        out.line("No harness state file found")?;
+        return Ok(Exit::Done);
+    };
+    if as_json {
+        let friction = state.friction_shown().iter();
+        let friction: Vec<_> = friction
+            .map(|it| json!({"issue": it.issue, "iteration": it.iteration, "points": it.points}))
+            .collect();
+        let value = json!({
+            "active": state.active,
+            "iteration": state.iteration,
+            "max_iterations": state.max_iterations,
+            "completed_issues": state.completed,
+            "failed_issues": state.failed,
+            "skipped_issues": state.skipped,
+            "current_issue": state.current_issue,
+            "consecutive_failures": state.consecutive_failures,
+            "friction_log": friction,
+            "ended": state.ended,
+        });
+        out.line(&serde_json::to_string_pretty(&value).unwrap_or_default())?;
+        return Ok(Exit::Done);
+    }
+    let list = |ids: &[String]| match ids {
+        [] => "0".to_owned(),
+        ids => format!("{}: {}", ids.len(), clean(&ids.join(", "))),
+    };
+    let ended = match state.ended.as_deref() {
+        Some("done") => " (the queue was empty)",
+        Some("once") => " (it was to take one issue)",
+        Some("max_iterations") => " (its iterations are used up)",
+        Some("failures") => " (three issues failed in a row)",
+        Some(_) => " (stopped)",
+        None => "",
+    };
+    let standing = if state.active { "active" } else { "inactive" };
+    out.line(&format!("status                {standing}{ended}"))?;
+    out.line(&format!("iteration             {} / {}", state.iteration, state.max_iterations))?;
+    if let Some(current) = &state.current_issue {
+        out.line(&format!("current issue         {}", clean(current)))?;
+    }
+    out.line(&format!("completed issues      {}", list(&state.completed)))?;
+    out.line(&format!("failed issues         {}", list(&state.failed)))?;
+    out.line(&format!("skipped issues        {}", list(&state.skipped)))?;
+    out.line(&format!("consecutive failures  {}", state.consecutive_failures))?;
+    let friction = state.friction_shown();
+    if friction.is_empty() {
+        out.line("friction              none")?;
+    }
+    for entry in friction {
+        for point in &entry.points {
+            let (issue, point) = (clean(&entry.issue), clean(point));
+            out.line(&format!("friction              {issue} ({}): {point}", entry.iteration))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+pub fn release(issue: &str, which: &Whose, out: &mut Output) -> Result<Exit, Error> {
+    let place = Workplace::find(Path::new("."))?;
+    let config = config(&place)?;
+    let state = left(&place)?;
+    if open(&place)?.is_some()
+        && state.as_ref().is_some_and(|it| it.current_issue.as_deref() == Some(issue))
+    {
+        return Err(Error::not_taken(format!("the loop here is at {issue}"))
+            .hint(format!("`windlass skip {issue} --reason …` leaves it out")));
+    }
+    let top = place.repository.top();
+    let Place { tracked, .. } = which.open(&config.issues, top, mask(&config))?;
+    let tracker = &*tracked.tracker;
+    let Some(detail) = tracker.look(issue).map_err(tracker::refused)? else {
+        return Err(Error::usage(format!("{} has no issue {issue}", tracker.name())));
+    };
+    let claims = claim::claims(&detail.comments);
+    // One that failed is claimed by nobody, and is in progress nonetheless: that ends as well.
+    let still = |it: &&claim::Claim| {
+        it.ended.is_none()
+            || (it.ended == Some(End::Failed) && detail.issue.state == Stands::InProgress)
+    };
+    let mut ended = 0;
+    for claim in claims.iter().filter(still) {
+        let text = format!("Released by {}: this issue may be taken again.", who());
+        let marker = Marker::new(RELEASED, &claim.key);
+        tracker.post(issue, &text, &marker).map_err(tracker::refused)?;
+        ended += 1;
+    }
+    let mut state = state;
+    let forgotten = state.as_mut().is_some_and(|state| {
+        let known = state.has(issue);
+        for all in [&mut state.completed, &mut state.failed, &mut state.skipped] {
+            all.retain(|it| it != issue);
+        }
+        known
+    });
+    if let Some(state) = state.filter(|_| forgotten) {
+        write(&place, &state)?;
+    }
+    let issue = clean(issue);
+    match (ended, forgotten) {
+        (0, false) => out.line(&format!("{issue} has no {CLAIM} that could be ended"))?,
+        (0, true) => out.line(&format!("{issue} may be taken again"))?,
+        (1, _) => out.line(&format!("{issue} is released: one {CLAIM} is ended"))?,
+        (ended, _) => out.line(&format!("{issue} is released: {ended} {CLAIM}s are ended"))?,
+    }
+    Ok(Exit::Done)
+}

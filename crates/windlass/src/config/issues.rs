@@ -1,0 +1,90 @@
+//! What `windlass.toml` says about issues: which tracker, which of its issues, and what its states are called.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Issues.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct IssuesConfig {
+    /// Where issues are: `linear`, `github` or `folder`.
+    pub tracker: Option<Which>,
+    /// Which project: Linear's id, slug or name; GitHub's `owner/name`; the directory of Markdown files.
+    pub project: Option<String>,
+    /// The label of issues that may be taken; `ready` if not said.
+    pub label: Option<String>,
+    /// Linear's team, by key, name or id.
+    pub team: Option<String>,
+    /// Where requests go, for a server of your own.
+    pub base_url: Option<String>,
+    /// What the tracker calls an issue that somebody is at; `In Progress` if not said.
+    pub in_progress: Option<String>,
+    /// What it calls one that is done; `Done` if not said.
+    pub done: Option<String>,
+    /// The variable that holds the key; `LINEAR_API_KEY` or `GITHUB_TOKEN` if not said.
+    pub key_variable: Option<String>,
+    /// A file that holds the key and nothing else; `~` is your home. It counts where the variable is not set.
+    pub key_file: Option<String>,
+}
+
+/// A kind of tracker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Which {
+    /// Linear, over its API
+    Linear,
+    /// GitHub Issues, over its API
+    Github,
+    /// A folder of Markdown files
+    Folder,
+}
+
+impl Which {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Which::Linear => "linear",
+            Which::Github => "github",
+            Which::Folder => "folder",
+        }
+    }
+
+    /// The tracker of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Which::Linear, Which::Github, Which::Folder].into_iter().find(|it| it.name() == name)
+    }
+
+    /// The variable that holds its key, if nobody says another one; a folder has none.
+    fn usual_variable(self) -> Option<&'static str> {
+        match self {
+            Which::Linear => Some("LINEAR_API_KEY"),
+            Which::Github => Some("GITHUB_TOKEN"),
+            Which::Folder => None,
+        }
+    }
+}
+
+impl IssuesConfig {
+    /// The variable that holds the key.
+    pub fn variable(&self, which: Which) -> Option<&str> {
+        which.usual_variable().map(|usual| self.key_variable.as_deref().unwrap_or(usual))
+    }
+
+    /// What its file holds, if there is one.
+    pub fn key_in_file(&self) -> Option<String> {
+        let path = self.key_file.as_deref()?;
+        let home = std::env::var_os("HOME").map(std::path::PathBuf::from);
+        let path = match (path.strip_prefix("~/"), home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => std::path::PathBuf::from(path),
+        };
+        let key = std::fs::read_to_string(path).ok()?.trim().to_owned();
+        (!key.is_empty()).then_some(key)
+    }
+
+    /// The key.
+    pub fn key(&self, which: Which) -> Option<String> {
+        let set = self.variable(which).and_then(|name| std::env::var(name).ok());
+        set.filter(|key| !key.trim().is_empty()).or_else(|| self.key_in_file())
+    }
+}

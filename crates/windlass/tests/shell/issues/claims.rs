@@ -1,0 +1,144 @@
+//! Whose an issue is: people's, another Windlass's, ours; and that nothing is said twice (I3, C4).
+
+use std::io::{BufRead as _, BufReader};
+
+use super::rig::{Rig, STATE};
+
+#[test]
+fn what_somebody_has_is_left_alone_and_every_exclusion_is_explained() {
+    let mut rig = Rig::of(&["A-1", "A-2", "A-3", "A-4"], "");
+    rig.put("A-1", "assignee: Grace\n");
+    rig.put("A-2", "state: in progress\n");
+    rig.put("A-3", "blocked_by: [A-1]\n");
+    let claim = "\n## Comments\n\n### Windlass · 2026-01-01T00:00:00Z\n\nstarting\n\n<!-- windlass claim b0b -->\n";
+    rig.write("issues/A-4.md", &(rig.issue("A-4") + claim));
+    let before: Vec<String> = ["A-1", "A-2", "A-3", "A-4"].map(|it| rig.issue(it)).into();
+    let seen = rig.ends(&["--dry-run"], 0);
+    insta::assert_snapshot!(seen, @r"
+    $ windlass issues --dry-run
+    next     none
+    left out A-1  Do A-1
+             Grace has it: it is assigned to them
+    left out A-2  Do A-2
+             somebody has it: it is in progress without a claim
+    left out A-3  Do A-3
+             it is blocked by A-1
+    left out A-4  Do A-4
+             another Windlass has claimed it (Windlass, 2026-01-01T00:00:00Z); `windlass issues release A-4` ends that claim
+    ");
+    assert!(rig.file(STATE).is_none(), "nothing was changed");
+    let seen = rig.ends(&[], 0);
+    assert!(seen.contains("left out: A-2: somebody has it"), "{seen}");
+    let after: Vec<String> = ["A-1", "A-2", "A-3", "A-4"].map(|it| rig.issue(it)).into();
+    assert_eq!(before, after);
+    rig.ends(&["release", "A-4"], 0);
+    rig.ends(&[], 0);
+    assert_eq!(rig.state("completed_issues"), "[\"A-4\"]");
+}
+
+#[test]
+fn an_issue_that_failed_is_taken_again_once_a_person_releases_it() {
+    let fails =
+        super::rig::simply(&super::rig::who("issue-worker", "A-1", "", 0), "failed", "no idea");
+    let mut rig = Rig::of(&["A-1"], &fails);
+    rig.ends(&["--once"], 4);
+    let seen = rig.ends(&["--dry-run"], 0);
+    assert!(seen.contains("next     none"), "{seen}");
+    rig.ends(&["release", "A-1"], 0);
+    let seen = rig.ends(&["--dry-run"], 0);
+    assert!(seen.contains("next     A-1"), "{seen}");
+}
+
+#[test]
+fn what_others_change_meanwhile_does_not_enter_the_work_and_is_said() {
+    let script =
+        super::rig::simply(&super::rig::who("issue-planner", "A-1", "", 1), "blocked", "wait");
+    let mut rig = Rig::of(&["A-1"], &script);
+    rig.ends(&["--once"], 8);
+    let edited = rig.issue("A-1").replace("It is wanted.", "OTHER WORDS");
+    rig.write("issues/A-1.md", &edited);
+    assert_eq!(rig.answers("ask_blocked", &["--text", "go on"]), Some(0), "{}", rig.told);
+    assert!(!rig.log().contains("OTHER WORDS"), "the running issue is what was claimed");
+    let said = "This issue was changed while it was worked on (its description).";
+    assert_eq!(rig.said("A-1", said), 1, "{}", rig.issue("A-1"));
+}
+
+mod slow {
+    use super::*;
+
+    /// Killed after every few of its entries and resumed: each comment is there once, and so is each commit.
+    #[test]
+    fn killed_anywhere_and_resumed_nothing_is_said_or_done_twice() {
+        let script = super::super::rig::plans("A-1", &["g1", "g2"]);
+        let mut after = 4;
+        loop {
+            let mut rig = Rig::of(&["A-1"], &script);
+            let mut child = rig.scratch.windlass(&["issues", "--once", "--json"]).spawn().unwrap();
+            let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+            let read = lines.by_ref().take(after).count();
+            child.kill().unwrap();
+            child.wait().unwrap();
+            let over = read < after;
+            if !over {
+                let code = rig.run(&["resume"]);
+                // It may have come to its end before it was killed.
+                assert!(
+                    code == Some(0)
+                        || rig.told.contains("no run is open")
+                        || rig.told.contains("is over"),
+                    "{}",
+                    rig.told
+                );
+            }
+            let issue = rig.issue("A-1");
+            for said in ["Harness iteration 1 starting.", "Harness completed issue in iteration 1."]
+            {
+                assert_eq!(
+                    rig.said("A-1", said),
+                    1,
+                    "after {after}: {said}: {issue}\n{}",
+                    rig.told
+                );
+            }
+            assert!(issue.contains("\nstate: done\n"), "{issue}");
+            assert_eq!(rig.subjects(), ["feat: g1", "feat: g2"], "after {after}");
+            assert_eq!(rig.state("completed_issues"), "[\"A-1\"]");
+            if over {
+                break;
+            }
+            after += 17;
+        }
+        assert!(after > 60, "it was killed a few times");
+    }
+
+    /// Two at one folder: none is worked on twice, and all are done.
+    #[test]
+    fn two_windlasses_at_one_tracker_never_work_on_the_same_issue() {
+        let names: Vec<String> = (1..=12).map(|nth| format!("A-{nth}")).collect();
+        let issues: Vec<&str> = names.iter().map(String::as_str).collect();
+        let one = Rig::of(&issues, "");
+        let other = Rig::of(&issues, "");
+        let dir = one.issues_dir();
+        let dir = dir.to_str().unwrap();
+        let start = |rig: &Rig| {
+            let args = ["issues", "--tracker", "folder", "--project", dir];
+            rig.scratch.windlass(&args).spawn().unwrap()
+        };
+        let (first, second) = (start(&one), start(&other));
+        let (first, second) =
+            (first.wait_with_output().unwrap(), second.wait_with_output().unwrap());
+        for output in [&first, &second] {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(0), "{said}");
+        }
+        for issue in &issues {
+            let text = one.issue(issue);
+            assert!(text.contains("\nstate: done\n"), "{text}");
+            assert_eq!(one.said(issue, "Harness completed issue"), 1, "{text}");
+            assert_eq!(text.matches("windlass claim ").count(), 1, "what was lost is gone: {text}");
+        }
+        let done = one.subjects().len() + other.subjects().len();
+        assert_eq!(done, issues.len());
+        assert!(!one.subjects().is_empty() && !other.subjects().is_empty(), "both had some");
+    }
+}

@@ -1,0 +1,7 @@
+//! `windlass issues`: a tracker's issues, one after another, as a user drives it. The tracker is a folder of Markdown files.
+
+mod claims;
+mod groups;
+mod hostile;
+mod loops;
+mod rig;
