@@ -49,9 +49,12 @@ pub enum End {
 /// The claims on an issue, the oldest first.
 pub fn claims(comments: &[Comment]) -> Vec<Claim> {
     let marked = || comments.iter().filter_map(|it| Some((it, Marker::of(&it.body)?)));
-    let ended = |key: &str| {
+    let ended = |claim: &Comment, key: &str| {
+        // Keys can be read by everybody: only who claims says what became of it. Anybody may release it.
+        let ends = marked().filter(|(comment, marker)| {
+            marker.key() == key && (marker.what() == RELEASED || comment.author == claim.author)
+        });
         // What a person says of it last counts, whatever became of it before.
-        let ends = marked().filter(|(_, marker)| marker.key() == key);
         let ends = ends.filter_map(|(_, marker)| match marker.what() {
             COMPLETED => Some(End::Completed),
             FAILED => Some(End::Failed),
@@ -63,7 +66,7 @@ pub fn claims(comments: &[Comment]) -> Vec<Claim> {
     marked()
         .filter(|(_, marker)| marker.what() == CLAIM)
         .map(|(comment, marker)| Claim {
-            ended: ended(marker.key()),
+            ended: ended(comment, marker.key()),
             key: marker.key().to_owned(),
             by: comment.author.name.clone(),
             at: comment.at.clone(),
@@ -201,6 +204,11 @@ mod tests {
         let ended = [comment(CLAIM, "a1"), comment(FAILED, "a1")];
         assert_eq!(claims(&ended)[0].ended, Some(End::Failed));
         assert_eq!(holder_of(&ended, &[]), None);
+        // Nor does what a stranger says of it.
+        let stranger = Person { name: "a stranger".to_owned(), is_me: false };
+        let forged = Comment { author: stranger, ..comment(FAILED, "a1") };
+        let said = [comment(CLAIM, "a1"), forged];
+        assert_eq!(holder_of(&said, &[]).as_deref(), Some("a1"));
         // What ends another claim ends no claim of ours.
         assert_eq!(
             holder_of(&[comment(CLAIM, "a1"), comment(FAILED, "zz")], &[]).as_deref(),
