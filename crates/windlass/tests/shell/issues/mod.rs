@@ -1,7 +1,9 @@
-//! `windlass issues`: a tracker's issues, one after another, as a user drives it. The tracker is a folder of Markdown files.
+//! `windlass issues`: a tracker's issues, one after another, as a user drives it. The tracker is a folder of Markdown files, or a
+//! pretended Linear or GitHub on loopback.
 
 mod claims;
 mod groups;
 mod hostile;
 mod loops;
 mod rig;
+mod trackers;

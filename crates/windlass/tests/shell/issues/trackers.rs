@@ -1,0 +1,167 @@
+//! The same loop at Linear and at GitHub, both pretended: what is written there, once each, whatever becomes of the answers (I3, I8).
+
+use windlass_trackerkit::fault::Fault;
+use windlass_trackerkit::{github, linear};
+
+use super::rig::Rig;
+
+const KEY: &str = "test-key";
+
+/// Has the loop look for its issues at a server.
+fn at(rig: &Rig, tracker: &str, project: &str, url: &str) {
+    let config = rig.file("windlass.toml").unwrap();
+    let issues =
+        format!("[issues]\ntracker = '{tracker}'\nproject = '{project}'\nbase-url = '{url}'\n");
+    rig.write("windlass.toml", &format!("{config}{issues}"));
+    rig.scratch.git(&["commit", "-qam", "Issues are elsewhere"]);
+}
+
+/// Runs the loop, with a key. What was seen.
+#[track_caller]
+fn runs(rig: &Rig, args: &[&str], code: i32) -> String {
+    let mut command = rig.scratch.windlass(args);
+    let output = command.env("LINEAR_API_KEY", KEY).env("GITHUB_TOKEN", KEY).output().unwrap();
+    let seen = [output.stdout, output.stderr].concat();
+    let seen = String::from_utf8_lossy(&seen).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{seen}");
+    assert!(!seen.contains(KEY), "{seen}");
+    seen
+}
+
+/// Nowhere on record.
+fn is_kept_nowhere(rig: &Rig) {
+    assert!(!rig.log().contains(KEY) && !rig.file(super::rig::STATE).unwrap().contains(KEY));
+}
+
+const STARTING: &str = "Harness iteration 1 starting.";
+const COMPLETED: &str = "Harness completed issue in iteration";
+
+#[test]
+fn issues_of_linear_are_worked_off_and_each_comment_is_there_once() {
+    let tracker = linear::Linear::start().unwrap();
+    let issue = |title, priority, labels| {
+        tracker.issue(&linear::NewIssue { title, priority, labels, ..Default::default() })
+    };
+    let first = issue("Say hello", 3, &["ready"][..]);
+    let urgent = issue("Say bye", 1, &["ready"]);
+    let blocked = issue("Say more", 1, &["ready"]);
+    let adas = issue("Say nothing", 1, &["ready"]);
+    let other = issue("Not yet", 1, &[]);
+    tracker.relate(&first, "blocks", &blocked);
+    tracker.assign(&adas, Some("Ada"));
+    let rig = Rig::of(&[&first, &urgent, &blocked], "");
+    at(&rig, "linear", "Harness", &tracker.url());
+    // One is asked again, and of one nobody knows whether it was written: it was.
+    tracker.faults().add("", Fault::status(502));
+    tracker.faults().add("commentCreate", Fault::CutAfter);
+    tracker.faults().add("issueUpdate", Fault::CutAfter);
+    let seen = runs(&rig, &["issues"], 0);
+    assert!(seen.contains("[HARNESS_DONE]"), "{seen}");
+    assert!(tracker.faults().is_empty());
+    for id in [&first, &urgent, &blocked] {
+        let said = tracker.said(id);
+        let claims = said.iter().filter(|it| it.body.contains(" starting. Autonomous")).count();
+        let ends = said.iter().filter(|it| it.body.contains(COMPLETED)).count();
+        assert_eq!((claims, ends, said.len()), (1, 1, 2), "{id}: {said:?}");
+        assert_eq!(tracker.state(id), "Done");
+    }
+    // The most urgent first, and what was blocked as soon as it is not.
+    assert!(tracker.said(&urgent)[0].body.starts_with(STARTING));
+    for id in [&adas, &other] {
+        assert!(tracker.said(id).is_empty() && tracker.state(id) != "Done", "{id}");
+    }
+    assert_eq!(rig.subjects().len(), 4, "{:?}", rig.subjects());
+    is_kept_nowhere(&rig);
+}
+
+#[test]
+fn issues_of_github_are_worked_off_and_each_comment_is_there_once() {
+    let tracker = github::GitHub::start().unwrap();
+    let issue =
+        |title, labels| tracker.issue(&github::NewIssue { title, labels, ..Default::default() });
+    let first = issue("Say hello", &["ready"][..]);
+    let urgent = issue("Say bye", &["ready", "P1"]);
+    let blocked = issue("Say more", &["ready", "P1"]);
+    let adas = issue("Say nothing", &["ready"]);
+    tracker.block(blocked, first);
+    tracker.assign(adas, "ada");
+    let ids = [first, urgent, blocked].map(|number| format!("#{number}"));
+    let rig = Rig::of(&[&ids[0], &ids[1], &ids[2]], "");
+    at(&rig, "github", "acme/harness", &tracker.url());
+    tracker.faults().add("", Fault::status(502));
+    let seen = runs(&rig, &["issues"], 0);
+    assert!(seen.contains("[HARNESS_DONE]"), "{seen}");
+    for number in [first, urgent, blocked] {
+        let said = tracker.said(number);
+        let ends = said.iter().filter(|it| it.body.contains(COMPLETED)).count();
+        assert_eq!((ends, said.len()), (1, 2), "{number}: {said:?}");
+        assert_eq!(tracker.state(number), "completed");
+    }
+    assert!(tracker.said(urgent)[0].body.starts_with(STARTING));
+    assert!(tracker.said(adas).is_empty());
+    is_kept_nowhere(&rig);
+}
+
+#[test]
+fn a_project_that_is_not_there_starts_nothing_and_those_that_are_there_are_named() {
+    let tracker = linear::Linear::start().unwrap();
+    let rig = Rig::of(&[], "");
+    at(&rig, "linear", "Nowhere", &tracker.url());
+    let seen = runs(&rig, &["issues"], 1);
+    assert!(seen.contains("Nowhere") && seen.contains("Harness"), "{seen}");
+    assert!(tracker.writes().is_empty() && rig.file(super::rig::STATE).is_none());
+}
+
+#[test]
+fn a_key_that_opens_nothing_any_more_is_no_failure_of_an_issue() {
+    let tracker = linear::Linear::start().unwrap();
+    tracker.expire(KEY);
+    let rig = Rig::of(&[], "");
+    at(&rig, "linear", "Harness", &tracker.url());
+    let seen = runs(&rig, &["issues"], 1);
+    assert!(seen.contains("LINEAR_API_KEY"), "{seen}");
+    assert!(tracker.writes().is_empty());
+}
+
+mod slow {
+    use std::io::{BufRead as _, BufReader};
+
+    use super::*;
+
+    /// Killed after every few of its entries and resumed, at a tracker that is somewhere else.
+    #[test]
+    fn killed_anywhere_and_resumed_linear_hears_everything_once() {
+        let mut after = 5;
+        loop {
+            let tracker = linear::Linear::start().unwrap();
+            let id = tracker.issue(&linear::NewIssue::default());
+            let rig = Rig::of(&[&id], "");
+            at(&rig, "linear", "Harness", &tracker.url());
+            let mut command = rig.scratch.windlass(&["issues", "--once", "--json"]);
+            let mut child = command.env("LINEAR_API_KEY", KEY).spawn().unwrap();
+            let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+            let read = lines.by_ref().take(after).count();
+            child.kill().unwrap();
+            child.wait().unwrap();
+            let over = read < after;
+            if !over {
+                // It may have come to its end before it was killed.
+                let mut command = rig.scratch.windlass(&["resume"]);
+                let output = command.env("LINEAR_API_KEY", KEY).output().unwrap();
+                let seen = String::from_utf8_lossy(&output.stderr).into_owned();
+                let was_over = seen.contains("no run is open") || seen.contains("is over");
+                assert!(output.status.code() == Some(0) || was_over, "{seen}");
+            }
+            let said = tracker.said(&id);
+            assert_eq!(said.len(), 2, "after {after}: {said:?}");
+            assert!(said[0].body.starts_with(STARTING) && said[1].body.starts_with(COMPLETED));
+            assert_eq!(tracker.state(&id), "Done", "after {after}");
+            assert_eq!(rig.subjects().len(), 2, "after {after}");
+            if over {
+                break;
+            }
+            after += 23;
+        }
+        assert!(after > 50, "it was killed a few times");
+    }
+}
