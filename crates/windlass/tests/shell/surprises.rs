@@ -106,8 +106,9 @@ fn a_run_that_is_cancelled_while_nobody_drives_it_is_tidied_up_by_a_resume() {
     assert_eq!(code, Some(5), "{said}");
     assert_eq!(scratch.status()["runs"][0]["tidy"], true);
     let lanes = scratch.windlass(&["lanes", "list", "--json"]).output().unwrap();
-    let lanes = String::from_utf8(lanes.stdout).unwrap();
-    assert!(!lanes.contains("small-1"), "its lane is free: {lanes}");
+    let lanes: serde_json::Value = serde_json::from_slice(&lanes.stdout).unwrap();
+    assert!(!lanes["lanes"].to_string().contains("small-1"), "its lane is free: {lanes:#}");
+    assert_eq!(lanes["kept"][0]["unit"], "hello", "what was built is named: {lanes:#}");
     let (code, said) = ended(scratch.windlass(&["resume", "small-1"]).output().unwrap());
     assert!(code == Some(2) && said.contains("small-1 is over"), "{said}");
 }
