@@ -137,7 +137,7 @@ fn what_has_no_form_is_told_by_its_words() {
 fn the_same_cause_has_the_same_key_in_every_run() {
     let one = "thread 'a::b' (123) panicked at /home/ada/x/src/lib.rs:3:4:\nwaited 1.25s for /tmp/run-1/db at 0x7f12ab34\n\n\
                test a::b ... FAILED\n";
-    let two = "\u{1b}[31mthread 'a::b' (99) panicked at /work/src/lib.rs:30:4:\u{1b}[0m\nwaited 0.7s for /tmp/other/db at 0xdeadbeef1\n\n\
+    let two = "\u{1b}[31mthread 'a::b' (99) panicked at /home/ada/src/lib.rs:30:4:\u{1b}[0m\nwaited 0.7s for /tmp/other/db at 0xdeadbeef1\n\n\
                test a::b ... FAILED\n";
     let [one, two] = [one, two].map(|printed| Cause::of(printed).first.key());
     assert_eq!(one, "runtime_error a::b waited #.#s for db at #x#");
