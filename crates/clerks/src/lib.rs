@@ -13,8 +13,12 @@
 //! | what does a project remember? | `memory/` |
 //! | how are files written from the journal? | `projection.rs` |
 //! | what did a role find? | `finding.rs` |
+//! | which stages mean something to a clerk, and does it know what its definition names? | `stages.rs`, `*/stage.rs` |
 //! | what did a command print? | `printed.rs` |
 //! | which language is a run spoken in? | `spoken.rs`; where nothing else is kept `plain.rs` |
+
+#[macro_use]
+mod stages;
 
 pub mod autopilot;
 pub mod finding;

@@ -3,7 +3,7 @@
 mod read;
 mod session;
 mod show;
-mod stage;
+pub(crate) mod stage;
 mod tell;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,16 +1,6 @@
 //! The stages of `workflows/autopilot.toml` that mean something to the session: each by its name there.
 
-macro_rules! stages {
-    ($($name:ident = $text:literal),* $(,)?) => {
-        $(pub const $name: &str = $text;)*
-
-        /// All of them.
-        #[cfg(test)]
-        pub const ALL: &[&str] = &[$($text),*];
-    };
-}
-
-stages! {
+stages! { ALL:
     ACT = "act",
     APPROVE_PLAN = "approve_plan",
     AWAIT_PLAN = "await_plan",
@@ -44,32 +34,15 @@ stages! {
 
 #[cfg(test)]
 mod tests {
-    use windlass_core::lang::{Catalogue, load};
-    use windlass_core::workflow::{Kind, Workflow};
-    use windlass_engine::exhibit::Exhibits;
+    use windlass_core::workflow::Kind;
 
     use super::super::session::{MAX_ATTEMPTS, TASK_THRESHOLD};
     use super::*;
-
-    fn autopilot() -> Workflow {
-        let read = |name: &str| {
-            let path = format!("{}/../../workflows/{name}.toml", env!("CARGO_MANIFEST_DIR"));
-            std::fs::read_to_string(path).unwrap()
-        };
-        load(&read("autopilot"), &Catalogue::parse(&read("catalogue")).unwrap()).unwrap()
-    }
-
-    #[test]
-    fn every_one_is_a_stage_of_the_workflow() {
-        let flow = autopilot();
-        for name in ALL {
-            assert!(flow.stage_named(name).is_some(), "there is no stage `{name}`");
-        }
-    }
+    use crate::stages::tests::flow;
 
     #[test]
     fn figures_that_people_are_told_are_the_workflows() {
-        let flow = autopilot();
+        let flow = flow("autopilot");
         let gate = flow.stage(flow.stage_named(APPROVE_PLAN).unwrap());
         let Kind::Gate(gate) = &gate.kind else { panic!("not a gate") };
         let text = format!("{:?}", gate.concerns);
@@ -77,15 +50,5 @@ mod tests {
         let attempts = flow.counters.iter().find(|counter| counter.name == "attempts").unwrap();
         let text = format!("{:?}", attempts.max);
         assert!(text.contains(&format!("Number({MAX_ATTEMPTS})")), "{text}");
-    }
-
-    #[test]
-    fn what_stages_see_can_be_shown() {
-        let shown = super::super::OFFICE.shows;
-        let known = |name: &str| Exhibits::ALWAYS.contains(&name) || shown.contains(&name);
-        for stage in autopilot().stages {
-            let unknown: Vec<&String> = stage.sees.iter().filter(|name| !known(name)).collect();
-            assert!(unknown.is_empty(), "{}: {unknown:?}", stage.name);
-        }
     }
 }

@@ -7,7 +7,7 @@ mod read;
 mod select;
 mod session;
 mod show;
-mod stage;
+pub(crate) mod stage;
 mod tell;
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod conventions;
 mod read;
 mod session;
 mod show;
-mod stage;
+pub(crate) mod stage;
 mod state;
 mod tell;
 

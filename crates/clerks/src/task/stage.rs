@@ -1,16 +1,6 @@
 //! The stages of `workflows/task.toml` and `workflows/task-v1.toml` that mean something to the session: each by its name
 //! there.
 
-macro_rules! stages {
-    ($all:ident: $($name:ident = $text:literal),* $(,)?) => {
-        $(pub const $name: &str = $text;)*
-
-        /// All of them.
-        #[cfg(test)]
-        pub const $all: &[&str] = &[$($text),*];
-    };
-}
-
 stages! { ALL:
     ADVISE_MULTI = "advise_multi",
     ADVISE_STANDARD = "advise_standard",
@@ -66,56 +56,7 @@ pub const PANELS: [&str; 2] = [PLAN_STANDARD, PLAN_MULTI];
 
 #[cfg(test)]
 mod tests {
-    use windlass_core::lang::{Catalogue, load};
-    use windlass_core::workflow::{Errand, Kind, Workflow};
-    use windlass_engine::exhibit::Exhibits;
-
-    use super::*;
-
-    fn flow(of: &str) -> Workflow {
-        let read = |name: &str| {
-            let path = format!("{}/../../workflows/{name}.toml", env!("CARGO_MANIFEST_DIR"));
-            std::fs::read_to_string(path).unwrap()
-        };
-        load(&read(of), &Catalogue::parse(&read("catalogue")).unwrap()).unwrap()
-    }
-
-    #[test]
-    fn every_one_is_a_stage_of_the_workflow() {
-        for (of, names) in [("task", ALL), ("task-v1", FIRST)] {
-            let flow = flow(of);
-            for name in names {
-                assert!(flow.stage_named(name).is_some(), "{of} has no stage `{name}`");
-            }
-        }
-    }
-
-    #[test]
-    fn what_stages_see_read_and_keep_is_known() {
-        for (of, office) in [("task", super::super::OFFICE), ("task-v1", super::super::FIRST)] {
-            known_to(&office, flow(of));
-        }
-    }
-
-    #[track_caller]
-    fn known_to(office: &crate::Office, flow: Workflow) {
-        assert_eq!(crate::Office::of(&flow).map(|own| own.known_by), Some(office.known_by));
-        let known = |name: &str| Exhibits::ALWAYS.contains(&name) || office.shows.contains(&name);
-        for stage in flow.stages {
-            let unknown: Vec<&String> = stage.sees.iter().filter(|name| !known(name)).collect();
-            assert!(unknown.is_empty(), "{}: {unknown:?}", stage.name);
-            match &stage.kind {
-                Kind::Errand(Errand::Read { name }) => {
-                    assert!(office.reads.contains(&name.as_str()), "{name}");
-                }
-                Kind::Errand(Errand::Land { keep, .. }) => {
-                    let own = |name: &&String| !office.files.contains(&name.as_str());
-                    assert_eq!(keep.iter().filter(own).count(), 0, "{keep:?}");
-                }
-                _ => {}
-            }
-        }
-    }
+    use crate::stages::tests::flow;
 
     /// The figures that messages and files have are the definition's.
     #[test]
