@@ -1,14 +1,12 @@
 //! A server on loopback that answers what a function says, request by request: for pretended services that are no model.
 
-use std::collections::BTreeMap;
 use std::io;
-use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::thread::{self, JoinHandle};
+use std::net::TcpStream;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::http::{Line, Unread, Whole};
+use crate::listener::Listener;
 
 /// What somebody asked.
 #[derive(Clone, Debug)]
@@ -54,22 +52,7 @@ pub type Handler = dyn Fn(&Asked) -> Given + Send + Sync;
 
 /// The server; dropped, it is gone.
 pub struct Plain {
-    shared: Arc<Shared>,
-    port: u16,
-    listener: Option<JoinHandle<()>>,
-}
-
-struct Shared {
-    handler: Box<Handler>,
-    closing: AtomicBool,
-    /// Weak, so that a connection is closed when its thread is done with it.
-    lines: Mutex<BTreeMap<u64, Weak<TcpStream>>>,
-}
-
-impl Shared {
-    fn lines(&self) -> MutexGuard<'_, BTreeMap<u64, Weak<TcpStream>>> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    listener: Listener,
 }
 
 impl Plain {
@@ -82,66 +65,19 @@ impl Plain {
         port: u16,
         handler: impl Fn(&Asked) -> Given + Send + Sync + 'static,
     ) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
-        let port = listener.local_addr()?.port();
-        let shared = Arc::new(Shared {
-            handler: Box::new(handler),
-            closing: AtomicBool::new(false),
-            lines: Mutex::default(),
-        });
-        let own = Arc::clone(&shared);
-        let listener = thread::Builder::new()
-            .name("plain-server".into())
-            .spawn(move || listen(&own, &listener))?;
-        Ok(Plain { shared, port, listener: Some(listener) })
+        let serve = move |stream| serve(&handler, stream);
+        Ok(Plain { listener: Listener::start("plain-server", port, serve)? })
     }
 
     /// Where it is: `http://127.0.0.1:PORT`.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
-    }
-}
-
-impl Drop for Plain {
-    fn drop(&mut self) {
-        self.shared.closing.store(true, Ordering::SeqCst);
-        // The listener looks at what it was told only when somebody comes.
-        _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));
-        if let Some(listener) = self.listener.take() {
-            _ = listener.join();
-        }
-    }
-}
-
-fn listen(shared: &Arc<Shared>, listener: &TcpListener) {
-    let mut threads: Vec<JoinHandle<()>> = Vec::new();
-    for number in 0.. {
-        let taken = listener.accept();
-        if shared.closing.load(Ordering::SeqCst) {
-            break;
-        }
-        let Ok((stream, _)) = taken else { continue };
-        threads.retain(|thread| !thread.is_finished());
-        let stream = Arc::new(stream);
-        shared.lines().insert(number, Arc::downgrade(&stream));
-        let own = Arc::clone(shared);
-        let name = format!("plain-server {number}");
-        threads.extend(thread::Builder::new().name(name).spawn(move || {
-            serve(&own, stream);
-            own.lines().remove(&number);
-        }));
-    }
-    for line in shared.lines().values().filter_map(Weak::upgrade) {
-        _ = line.shutdown(Shutdown::Both);
-    }
-    for thread in threads {
-        _ = thread.join();
+        self.listener.url()
     }
 }
 
 /// Answers everything that comes on a connection, until one of both sides closes it.
-fn serve(shared: &Shared, stream: Arc<TcpStream>) {
+fn serve(handler: &Handler, stream: Arc<TcpStream>) {
     let mut line = Line::new(Arc::clone(&stream));
     loop {
         let raw = match line.request() {
@@ -160,7 +96,7 @@ fn serve(shared: &Shared, stream: Arc<TcpStream>) {
         let keeps = raw.keeps;
         let asked =
             Asked { method: raw.method, path: raw.path, headers: raw.headers, body: raw.body };
-        match (shared.handler)(&asked) {
+        match handler(&asked) {
             Given::Answer { status, headers, body } => {
                 let shown = asked.method != "HEAD";
                 let sent = line.answer(&Whole { status, headers: &headers, body: &body, shown });

@@ -1,16 +1,13 @@
-//! The server: who listens, what is on record, and how it all ends.
+//! The server: what is on record, and who is told.
 
-use std::collections::BTreeMap;
 use std::io;
-use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::cache::{self, Cache, Figures};
 use crate::connection;
 use crate::http::Raw;
+use crate::listener::Listener;
 use crate::record::{Answered, Exchange, News, Probe};
 use crate::reply::Reply;
 use crate::request::{Api, Purpose, Request};
@@ -43,8 +40,8 @@ pub type Told = dyn Fn(News<'_>) + Send + Sync;
 /// A scripted model server on loopback. When it is dropped, every connection is closed and every thread has ended.
 pub struct Server {
     shared: Arc<Shared>,
-    port: u16,
-    listener: Option<JoinHandle<()>>,
+    // Dropped, it waits for everybody who knows `shared`.
+    listener: Listener,
 }
 
 impl Server {
@@ -66,34 +63,29 @@ impl Server {
         options: Options,
         brain: impl Fn(&Request) -> Reply + Send + Sync + 'static,
     ) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))?;
-        let port = listener.local_addr()?.port();
+        let port = options.port;
         let shared = Arc::new(Shared {
             brain: Box::new(brain),
             book: Mutex::default(),
             changed: Condvar::new(),
-            closing: AtomicBool::new(false),
-            lines: Mutex::default(),
             told: options.told,
             cache: Mutex::new(Cache::new(options.cache_tokens_min)),
         });
-        let for_listener = Arc::clone(&shared);
-        let listener = thread::Builder::new()
-            .name("model-server".into())
-            .spawn(move || listen(&for_listener, &listener))?;
-        Ok(Server { shared, port, listener: Some(listener) })
+        let own = Arc::clone(&shared);
+        let serve = move |stream| connection::serve(&own, stream);
+        Ok(Server { shared, listener: Listener::start("model-server", port, serve)? })
     }
 
     /// Where it is: `http://127.0.0.1:PORT`.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
+        self.listener.url()
     }
 
     /// Its port.
     #[must_use]
     pub fn port(&self) -> u16 {
-        self.port
+        self.listener.port()
     }
 
     /// Every request to a model so far and what became of it, in the order in which they came.
@@ -138,54 +130,11 @@ impl Server {
     }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.shared.closing.store(true, Ordering::SeqCst);
-        // The listener looks at what it was told only when somebody comes.
-        _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));
-        if let Some(listener) = self.listener.take() {
-            _ = listener.join();
-        }
-    }
-}
-
-/// Takes connections until the server closes, and ends when all of them have ended.
-fn listen(shared: &Arc<Shared>, listener: &TcpListener) {
-    let mut threads: Vec<JoinHandle<()>> = Vec::new();
-    for number in 0.. {
-        let taken = listener.accept();
-        if shared.closing.load(Ordering::SeqCst) {
-            break;
-        }
-        let Ok((stream, _)) = taken else { continue };
-        threads.retain(|thread| !thread.is_finished());
-        threads.extend(connect(shared, number, stream));
-    }
-    shared.close_lines();
-    for thread in threads {
-        _ = thread.join();
-    }
-}
-
-fn connect(shared: &Arc<Shared>, number: u64, stream: TcpStream) -> io::Result<JoinHandle<()>> {
-    stream.set_nodelay(true)?;
-    let stream = Arc::new(stream);
-    shared.lines().insert(number, Arc::downgrade(&stream));
-    let shared = Arc::clone(shared);
-    thread::Builder::new().name(format!("model-server {number}")).spawn(move || {
-        connection::serve(&shared, stream);
-        shared.lines().remove(&number);
-    })
-}
-
 /// What all threads of a server know.
 pub(crate) struct Shared {
     pub brain: Box<Brain>,
     book: Mutex<Book>,
     changed: Condvar,
-    closing: AtomicBool,
-    /// Weak, so that a connection is closed when its thread is done with it.
-    lines: Mutex<BTreeMap<u64, Weak<TcpStream>>>,
     told: Option<Box<Told>>,
     cache: Mutex<Cache>,
 }
@@ -199,16 +148,6 @@ struct Book {
 impl Shared {
     fn book(&self) -> MutexGuard<'_, Book> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn lines(&self) -> MutexGuard<'_, BTreeMap<u64, Weak<TcpStream>>> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn close_lines(&self) {
-        for line in self.lines().values().filter_map(Weak::upgrade) {
-            _ = line.shutdown(Shutdown::Both);
-        }
     }
 
     /// Puts a request on record.
