@@ -9,6 +9,9 @@ use serde_json::Value;
 
 const BASE: &[&str] = &["windlass-core", "windlass-process"];
 
+/// Requests that leave this machine.
+const HTTP: &[&str] = &["windlass-http"];
+
 const ADAPTERS: &[&str] = &[
     "windlass-journal",
     "windlass-repo",
@@ -25,12 +28,13 @@ const MAY_USE: &[(&str, &[&[&str]])] = &[
     ("windlass-testkit", &[]),
     ("windlass-trackerkit", &[&["windlass-testkit"]]),
     ("windlass-words", &[]),
+    ("windlass-http", &[]),
     ("windlass-journal", &[BASE]),
     ("windlass-repo", &[BASE]),
     ("windlass-agents", &[BASE]),
-    ("windlass-sources", &[BASE]),
+    ("windlass-sources", &[BASE, HTTP]),
     ("windlass-browser", &[BASE]),
-    ("windlass-inside", &[BASE, &["windlass-agents"]]),
+    ("windlass-inside", &[BASE, HTTP, &["windlass-agents"]]),
     ("windlass-engine", &[BASE, ADAPTERS]),
     (
         "windlass-clerks",

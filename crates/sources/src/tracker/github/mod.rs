@@ -24,11 +24,12 @@ use std::sync::{Arc, OnceLock};
 
 use serde::de::IgnoredAny;
 use serde_json::json;
+use windlass_http::keeps_secrets;
 
 use self::ask::{Asking, Trouble, encoded, refused, unwelcome};
 use self::pulls::Pulls;
 use self::shown::{Blocker, Given, Remark, User, same, waits_for};
-use super::http::{Http, keeps_secrets};
+use super::http::Http;
 use super::marker::Form;
 use super::{
     Detail, Filter, Issue, Marker, NewIssue, Patience, Project, State, Target, Tracker,

@@ -21,7 +21,9 @@ mod write;
 use std::fmt;
 use std::sync::Arc;
 
-use super::http::{Http, keeps_secrets};
+use windlass_http::keeps_secrets;
+
+use super::http::Http;
 use super::{
     Detail, Filter, Issue, Marker, NewIssue, Patience, Project, Target, Tracker, TrackerError,
 };
