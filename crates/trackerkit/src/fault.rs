@@ -54,22 +54,40 @@ impl Fault {
 /// The faults that are still to come.
 #[derive(Debug, Default)]
 pub struct Faults {
-    coming: Mutex<VecDeque<(String, Fault)>>,
+    coming: Mutex<VecDeque<Coming>>,
+}
+
+/// A fault that is still to come.
+#[derive(Debug)]
+struct Coming {
+    kind: String,
+    /// So many requests of its kind are let go by first.
+    spared: usize,
+    fault: Fault,
 }
 
 impl Faults {
     /// The next request of this kind meets this. What the kinds are the tracker says; an empty word means any request.
     pub fn add(&self, kind: &str, fault: Fault) {
-        let mut coming = self.coming.lock().unwrap_or_else(PoisonError::into_inner);
-        coming.push_back((kind.to_owned(), fault));
+        self.add_after(0, kind, fault);
     }
 
-    /// What a request of this kind meets, if anything.
-    #[must_use]
-    pub fn next(&self, kind: &str) -> Option<Fault> {
+    /// The same, once so many requests of this kind have gone by.
+    pub fn add_after(&self, spared: usize, kind: &str, fault: Fault) {
         let mut coming = self.coming.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = coming.iter().position(|(own, _)| own.is_empty() || own == kind)?;
-        coming.remove(at).map(|(_, fault)| fault)
+        coming.push_back(Coming { kind: kind.to_owned(), spared, fault });
+    }
+
+    /// What a request of these kinds meets, if anything.
+    #[must_use]
+    pub fn next(&self, kinds: &[&str]) -> Option<Fault> {
+        let mut coming = self.coming.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_for = |it: &Coming| it.kind.is_empty() || kinds.contains(&it.kind.as_str());
+        let at = coming.iter().position(|it| it.spared == 0 && is_for(it));
+        for other in coming.iter_mut().filter(|it| is_for(it)) {
+            other.spared = other.spared.saturating_sub(1);
+        }
+        coming.remove(at?).map(|it| it.fault)
     }
 
     /// Whether all of them have been met.
@@ -88,9 +106,21 @@ mod tests {
         let faults = Faults::default();
         faults.add("comment", Fault::CutAfter);
         faults.add("", Fault::status(502));
-        assert_eq!(faults.next("list"), Some(Fault::status(502)));
-        assert_eq!(faults.next("list"), None);
-        assert_eq!(faults.next("comment"), Some(Fault::CutAfter));
-        assert!(faults.is_empty() && faults.next("comment").is_none());
+        assert_eq!(faults.next(&["list"]), Some(Fault::status(502)));
+        assert_eq!(faults.next(&["list"]), None);
+        assert_eq!(faults.next(&["say", "comment"]), Some(Fault::CutAfter));
+        assert!(faults.is_empty() && faults.next(&["comment"]).is_none());
+    }
+
+    #[test]
+    fn a_fault_that_comes_later_lets_others_of_its_kind_go_by() {
+        let faults = Faults::default();
+        faults.add_after(2, "comment", Fault::CutAfter);
+        faults.add_after(1, "comment", Fault::CutBefore);
+        let met = || faults.next(&["comment"]);
+        assert_eq!(
+            (met(), met(), met(), met()),
+            (None, Some(Fault::CutBefore), Some(Fault::CutAfter), None)
+        );
     }
 }

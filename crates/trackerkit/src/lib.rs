@@ -4,9 +4,11 @@
 //! | tracker | file |
 //! |---|---|
 //! | what goes wrong at any of them, and when | `fault.rs` |
+//! | other people, who do something as soon as something was written | `onlooker.rs` |
 //! | Linear | `linear/`; for the shell `bin/pretend-linear.rs` |
 //! | GitHub | `github/`; for the shell `bin/pretend-github.rs` |
 
 pub mod fault;
 pub mod github;
 pub mod linear;
+mod onlooker;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use windlass_core::path::Below;
+use windlass_core::path::{Below, Scope};
 use windlass_engine::clerk::{Said, Situation, Trial};
 use windlass_sources::subsystems::Radius;
 
@@ -189,8 +189,7 @@ fn planned(said: Said<'_>) -> Option<String> {
             if let Err(bad) = Below::parse(plain) {
                 return Some(format!("the group `{}` names what is no path here: {bad}", group.id));
             }
-            let theirs = |own: &str| plain == own || plain.starts_with(&format!("{own}/"));
-            if wide || NOBODYS.iter().any(|own| theirs(own)) {
+            if wide || NOBODYS.iter().any(|own| reaches(plain, own)) {
                 return Some(format!(
                     "the group `{}` names `{file}`, which is not to be changed by an issue",
                     group.id
@@ -201,6 +200,14 @@ fn planned(said: Said<'_>) -> Option<String> {
         group.files = files;
     }
     None
+}
+
+/// Whether a path or a pattern that a plan names may mean what is nobody's, or something below it.
+fn reaches(plain: &str, own: &str) -> bool {
+    let theirs = plain == own || plain.starts_with(&format!("{own}/"));
+    let first = plain.split('/').next().unwrap_or_default();
+    let covers = |it: &str| Below::parse(own).is_ok_and(|own| Scope::of(it).covers(&own));
+    theirs || covers(plain) || covers(first)
 }
 
 /// How far an issue, or a group of it, reaches: by what was planned and by what was changed.
@@ -296,6 +303,13 @@ mod tests {
             &["*"],
             &["."],
             &[""],
+            &["?indlass.toml"],
+            &["?????????????"],
+            &["windlass.*"],
+            &[".w*/roles/x.md"],
+            &["*/roles/x.md"],
+            &["**/x.md"],
+            &[".claude/harness-*"],
         ] {
             assert!(plan(bad).0.is_some(), "{bad:?}");
         }

@@ -123,16 +123,25 @@ impl Secret {
 
     /// The secrets of earlier runs here that are over: nobody works on what they claimed.
     pub fn of_the_past(state: &Path) -> Vec<(String, Secret)> {
-        let mut past = Vec::new();
+        Secret::kept(state, ".over")
+    }
+
+    /// The secrets of runs here that are not over: what they claimed is worked on from here.
+    pub fn of_the_present(state: &Path) -> Vec<(String, Secret)> {
+        Secret::kept(state, ".key")
+    }
+
+    fn kept(state: &Path, ending: &str) -> Vec<(String, Secret)> {
+        let mut kept = Vec::new();
         for entry in fs::read_dir(state.join(DIR)).into_iter().flatten().flatten() {
             let path = entry.path();
             let name = path.file_name().and_then(|name| name.to_str());
-            let run = name.and_then(|name| name.strip_suffix(".over"));
+            let run = name.and_then(|name| name.strip_suffix(ending));
             if let (Some(run), Some(secret)) = (run, read(&path)) {
-                past.push((run.to_owned(), secret));
+                kept.push((run.to_owned(), secret));
             }
         }
-        past
+        kept
     }
 
     /// A run is over: from now on its claims are nobody's.
@@ -237,8 +246,10 @@ mod tests {
         let mode = fs::metadata(dir.path().join("issues/issues-1.key")).unwrap().permissions();
         assert_eq!(mode.mode() & 0o777, 0o600);
         assert_eq!(Secret::of_the_past(dir.path()), []);
+        assert_eq!(Secret::of_the_present(dir.path()).len(), 2);
         Secret::over(dir.path(), "issues-1");
         assert_eq!(Secret::of_the_past(dir.path()), [("issues-1".to_owned(), one)]);
+        assert_eq!(Secret::of_the_present(dir.path()), [("issues-2".to_owned(), other.clone())]);
         assert_eq!(format!("{other:?}"), "Secret");
     }
 }

@@ -86,6 +86,7 @@ impl Issues {
             settled: settled(&state),
             adopted,
             past: super::claim::Secret::of_the_past(&self.state),
+            present: Vec::new(),
             own: Some((self.run.clone(), own)),
         })
     }
@@ -175,8 +176,11 @@ impl Issues {
 
 /// Issues that a loop has settled, each with how.
 pub fn settled(state: &State) -> Vec<(String, &'static str)> {
-    let all =
-        [(&state.completed, "completed"), (&state.failed, "failed"), (&state.skipped, "left out")];
+    let all = [
+        (&state.completed, "completed it"),
+        (&state.failed, "failed at it"),
+        (&state.skipped, "left it out"),
+    ];
     let each = |(ids, how): &(&Vec<String>, &'static str)| {
         let how = *how;
         ids.iter().map(move |id| (id.clone(), how)).collect::<Vec<_>>()

@@ -22,6 +22,8 @@ pub struct Known {
     pub adopted: Option<String>,
     /// Runs that are over, with their secrets: what they claimed is nobody's any more.
     pub past: Vec<(String, Secret)>,
+    /// Runs of this very repository that are not over, for whoever only looks.
+    pub present: Vec<(String, Secret)>,
     /// The run that asks, with its secret, if there is one.
     pub own: Option<(String, Secret)>,
 }
@@ -30,6 +32,11 @@ impl Known {
     /// Keys of claims that count for nothing.
     fn dead(&self, issue: &str) -> Vec<String> {
         self.past.iter().map(|(run, secret)| secret.claim(run, issue)).collect()
+    }
+
+    /// Whether a claim is that of a run that is under way here.
+    fn is_here(&self, key: &str, issue: &str) -> bool {
+        self.present.iter().any(|(run, secret)| secret.claim(run, issue) == key)
     }
 
     fn own_key(&self, issue: &str) -> Option<String> {
@@ -146,7 +153,7 @@ fn by_its_looks(issue: &Issue, wanted: &Wanted, known: &Known) -> Option<String>
         let settled = known.settled.iter().find(|(id, _)| *id == issue.id);
         if let Some((_, how)) = settled {
             return Some(format!(
-                "this loop {how} it before; `windlass issues release {}` lets it be taken again",
+                "this loop {how} before; `windlass issues release {}` lets it be taken again",
                 issue.id
             ));
         }
@@ -174,6 +181,9 @@ fn held(detail: &Detail, wanted: &Wanted, known: &Known) -> Option<String> {
     let (dead, own) = (known.dead(&issue.id), known.own_key(&issue.id));
     let holder = claim::holder(&claims, &dead);
     if let Some(holder) = holder.filter(|it| Some(&it.key) != own.as_ref()) {
+        if known.is_here(&holder.key, &issue.id) {
+            return Some("the loop here is at it: `windlass issues` goes on with it".to_owned());
+        }
         let by = line(&holder.by);
         return Some(format!(
             "another Windlass has claimed it ({by}, {}); `windlass issues release {}` ends that claim",

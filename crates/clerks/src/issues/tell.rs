@@ -62,7 +62,7 @@ impl Issues {
                 self.posts(id, &self.with_changes(id, text), FAILED, CLAIM)?;
                 let (kind, why) =
                     self.session().tales.get(id).map(Tale::failure).unwrap_or_default();
-                format!("[ISSUE_FAILED: {id}] {kind}: {why}")
+                format!("[ISSUE_FAILED: {id}]\n{id}: {kind}: {why}")
             }
             ("issue-progress", Some(id)) => {
                 let text = progress(&self.session(), id);

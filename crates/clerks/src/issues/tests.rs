@@ -49,7 +49,7 @@ fn the_most_urgent_that_nobody_has_comes_next_and_every_exclusion_is_explained()
     put(top, "A-8", "");
     let tracker = folder(top, "Windlass");
     tracker.post("A-5", "Harness iteration 1 starting.", &Marker::new(CLAIM, "b0b")).unwrap();
-    let known = Known { settled: vec![("A-6".to_owned(), "completed")], ..Known::default() };
+    let known = Known { settled: vec![("A-6".to_owned(), "completed it")], ..Known::default() };
     let selection = select(&tracker, &wanted(), &known, All::Yes).unwrap();
     assert_eq!(
         told(&selection),

@@ -9,6 +9,7 @@ use windlass_testkit::plain::{Asked, Given, Plain};
 use super::route::{self, taken_apart};
 use super::world::{Issue, Repository, World, Write};
 use crate::fault::{Fault, Faults};
+use crate::onlooker::Onlooker;
 
 /// The repository that is there from the beginning.
 pub const REPOSITORY: &str = "acme/harness";
@@ -31,6 +32,7 @@ pub(super) struct Shared {
     turn: Mutex<()>,
     faults: Faults,
     url: OnceLock<String>,
+    onlooker: Onlooker<Write>,
 }
 
 /// An issue for [`GitHub::issue`].
@@ -105,6 +107,7 @@ impl GitHub {
             turn: Mutex::default(),
             faults: Faults::default(),
             url: OnceLock::new(),
+            onlooker: Onlooker::default(),
         });
         let own = Arc::clone(&shared);
         let plain = Plain::start(port, move |asked| own.answer(asked))?;
@@ -219,6 +222,11 @@ impl GitHub {
         self.world().writes.clone()
     }
 
+    /// Has somebody look on: they see each of these writes right after it, before whoever wrote hears of it.
+    pub fn on_write(&self, look: impl Fn(&Write) + Send + 'static) {
+        self.shared.onlooker.comes(look);
+    }
+
     /// The kinds of all requests so far, in order.
     #[must_use]
     pub fn asked(&self) -> Vec<String> {
@@ -247,16 +255,20 @@ impl Shared {
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         let kind = route::kind(&asked.method, &parts).unwrap_or("other");
         self.world().asked.push(kind.to_owned());
-        let fault = self.faults.next(kind);
+        let fault = self.faults.next(&[kind]);
         if let Some(fault) = fault.as_ref().filter(|fault| !fault.happens()) {
             return fault.given();
         }
         let base = self.url.get().map(String::as_str).unwrap_or_default();
         let mut world = self.world();
+        let before = world.writes.len();
         let reply = route::answer(&mut world, base, asked);
+        let (written, now_s) = (world.writes[before..].to_vec(), world.now_s);
+        drop(world);
+        self.onlooker.sees(&written);
         match fault {
             Some(fault) => fault.given(),
-            None => reply.given(world.now_s),
+            None => reply.given(now_s),
         }
     }
 }

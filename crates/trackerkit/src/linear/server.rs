@@ -14,6 +14,7 @@ use super::change;
 use super::schema::{COST_MAX, check, cost};
 use super::world::{Field, Said, World, Write};
 use crate::fault::{Fault, Faults};
+use crate::onlooker::Onlooker;
 
 /// A pretended Linear; dropped, it is gone.
 ///
@@ -30,6 +31,7 @@ struct Shared {
     turn: Mutex<()>,
     faults: Faults,
     gathering: Mutex<Option<Gathering>>,
+    onlooker: Onlooker<Write>,
 }
 
 /// Requests that wait for each other.
@@ -120,8 +122,8 @@ impl Linear {
     /// If it cannot be listened on.
     pub fn start_on(port: u16) -> io::Result<Self> {
         let (world, turn, faults) = (Mutex::default(), Mutex::default(), Faults::default());
-        let gathering = Mutex::default();
-        let shared = Arc::new(Shared { world, turn, faults, gathering });
+        let (gathering, onlooker) = (Mutex::default(), Onlooker::default());
+        let shared = Arc::new(Shared { world, turn, faults, gathering, onlooker });
         let own = Arc::clone(&shared);
         let plain = Plain::start(port, move |asked| own.answer(asked))?;
         let linear = Linear { shared, plain };
@@ -369,6 +371,11 @@ impl Linear {
         self.world().writes.clone()
     }
 
+    /// Has somebody look on: they see each of these writes right after it, before whoever wrote hears of it.
+    pub fn on_write(&self, look: impl Fn(&Write) + Send + 'static) {
+        self.shared.onlooker.comes(look);
+    }
+
     /// The operation of every request that came, by name, whatever became of it.
     #[must_use]
     pub fn asked(&self) -> Vec<String> {
@@ -422,7 +429,8 @@ impl Shared {
         }
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         self.world().asked.push(names.first().cloned().unwrap_or_default());
-        let fault = names.iter().find_map(|name| self.faults.next(name));
+        let kinds: Vec<&str> = names.iter().map(String::as_str).collect();
+        let fault = self.faults.next(&kinds);
         if let Some(fault) = &fault
             && !fault.happens()
         {
@@ -433,10 +441,13 @@ impl Shared {
             let what = "Authentication required, not authenticated";
             return given(401, &refusal(what, "AUTHENTICATION_ERROR"));
         };
+        let before = self.world().writes.len();
         let answer = match checked {
             Err(wrong) => given(400, &refusal(&wrong, "GRAPHQL_VALIDATION_FAILED")),
             Ok(document) => self.execute(&viewer, &document, &body["variables"]),
         };
+        let written = self.world().writes[before..].to_vec();
+        self.onlooker.sees(&written);
         fault.map_or(answer, |fault| fault.given())
     }
 

@@ -70,7 +70,7 @@ struct Whose {
     tracker: Option<Which>,
 
     /// The project whose issues are taken
-    #[arg(long, value_name = "PROJECT")]
+    #[arg(long, value_name = "PROJECT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     project: Option<String>,
 
     /// The label that marks issues as ready; without it `ready`
@@ -92,7 +92,7 @@ struct StartArgs {
     max: Option<u32>,
 
     /// This issue and no other, whatever its label says
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     issue: Option<String>,
 
     /// One issue, and no more
@@ -268,6 +268,7 @@ fn known(place: &Workplace, left: Option<&State>) -> Known {
     Known {
         settled: left.map(settled).unwrap_or_default(),
         past: Secret::of_the_past(&place.dir),
+        present: Secret::of_the_present(&place.dir),
         ..Known::default()
     }
 }

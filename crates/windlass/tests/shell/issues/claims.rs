@@ -55,6 +55,8 @@ fn what_others_change_meanwhile_does_not_enter_the_work_and_is_said() {
         super::rig::simply(&super::rig::who("issue-planner", "A-1", "", 1), "blocked", "wait");
     let mut rig = Rig::of(&["A-1"], &script);
     rig.ends(&["--once"], 8);
+    let seen = rig.ends(&["--dry-run"], 0);
+    assert!(seen.contains("the loop here is at it: `windlass issues` goes on with it"), "{seen}");
     let edited = rig.issue("A-1").replace("It is wanted.", "OTHER WORDS");
     rig.write("issues/A-1.md", &edited);
     assert_eq!(rig.answers("ask_blocked", &["--text", "go on"]), Some(0), "{}", rig.told);

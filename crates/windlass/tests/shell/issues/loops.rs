@@ -138,6 +138,9 @@ fn an_empty_queue_is_done_and_a_project_that_is_not_there_starts_nothing() {
     assert!(rig.file(STATE).is_none());
     let seen = rig.ends(&["--tracker", "linear"], 2);
     assert!(seen.contains("LINEAR_API_KEY"), "{seen}");
+    // What was meant to name one, and names none, is not whichever comes next.
+    rig.ends(&["--issue", ""], 2);
+    assert!(rig.file(STATE).is_none() && !rig.issue("A-1").contains("Harness"));
 }
 
 #[test]

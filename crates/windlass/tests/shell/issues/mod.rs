@@ -2,6 +2,7 @@
 //! pretended Linear or GitHub on loopback.
 
 mod claims;
+mod crowd;
 mod groups;
 mod hostile;
 mod loops;
