@@ -124,7 +124,7 @@ impl Told {
             }
             self.points.push(point);
         });
-        let (code, said) = ended;
+        let (code, said) = (place.ends(ended.0), ended.1);
         self.moments.extend(place.moment());
         assert!(matches!(code, Some(0 | 8)), "{program}: {code:?} {said}");
         code
@@ -378,7 +378,7 @@ mod slow {
                 let (found, entries) = told.take_up(point);
                 let covers = match tale {
                     Tale::Tasks => covers(point, &whole, entries).into_iter().collect(),
-                    Tale::Spec | Tale::Task(_) | Tale::Mission(_) => Vec::new(),
+                    Tale::Spec | Tale::Task(_) | Tale::Mission(_) | Tale::Issues => Vec::new(),
                 };
                 let name = point.name_in(tale);
                 results.add(&name, found.as_deref(), &covers);

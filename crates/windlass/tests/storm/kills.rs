@@ -30,6 +30,7 @@ impl Whole {
             Tale::Tasks | Tale::Spec => 3_000,
             // It is told by five programs, one after the other.
             Tale::Task(_) => 5_000,
+            Tale::Issues => usize::try_from(began.elapsed().as_millis()).unwrap(),
             // How long it takes to do so many things at once is up to the machine.
             Tale::Mission(_) => usize::try_from(began.elapsed().as_millis()).unwrap(),
         };
@@ -104,6 +105,11 @@ mod slow {
     #[test]
     fn a_task_that_is_killed_comes_to_the_same() {
         few(Tale::Task(Patch::Mends), 1);
+    }
+
+    #[test]
+    fn a_loop_over_issues_that_is_killed_comes_to_the_same() {
+        few(Tale::Issues, 1);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Storms: one story with retries, a gate, a conflict, a moved base and landings, cut off everywhere it can be; and two
-//! more, of autopilot and of a task that is mended by a patch.
+//! Storms: one story with retries, a gate, a conflict, a moved base and landings, cut off everywhere it can be; and
+//! others, of autopilot, of a task that is mended by a patch, of a mission and of a loop over issues.
 //!
 //! A seeded sample of everything is part of the ordinary tests. `scripts/storm` does all of it and keeps what it has
 //! seen in `target/storm`, so that it can be stopped and taken up again.
@@ -11,8 +11,10 @@ mod autofix;
 mod bubblewrap;
 mod copies;
 mod disk;
+mod issues;
 mod kills;
 mod mission;
+mod pilot;
 mod place;
 mod results;
 mod task;

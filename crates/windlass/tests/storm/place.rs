@@ -15,7 +15,9 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 use crate::autofix::{self, Moment};
+use crate::issues;
 use crate::mission::{self, Over, Width};
+use crate::pilot;
 use crate::task::{self, Patch};
 use crate::usher::Usher;
 
@@ -31,16 +33,19 @@ pub enum Tale {
     Task(Patch),
     /// Features on several lanes, by `windlass mission`.
     Mission(Width),
+    /// Issues of a folder, by `windlass issues`.
+    Issues,
 }
 
 impl Tale {
     /// All of them, by name.
-    const ALL: [(&str, Tale); 7] = [
+    const ALL: [(&str, Tale); 8] = [
         ("tasks", Tale::Tasks),
         ("spec", Tale::Spec),
         ("task", Tale::Task(Patch::Mends)),
         ("task-stopped", Tale::Task(Patch::FailsAgain)),
         ("task-rejected", Tale::Task(Patch::Rejected)),
+        ("issues", Tale::Issues),
         ("mission", Tale::Mission(Width::Four)),
         ("mission-wide", Tale::Mission(Width::Eight)),
     ];
@@ -63,7 +68,9 @@ impl Tale {
     pub fn prefix(self) -> String {
         match self {
             Tale::Tasks => String::new(),
-            Tale::Spec | Tale::Task(_) | Tale::Mission(_) => format!("{}-", self.name()),
+            Tale::Spec | Tale::Task(_) | Tale::Mission(_) | Tale::Issues => {
+                format!("{}-", self.name())
+            }
         }
     }
 
@@ -75,7 +82,7 @@ impl Tale {
     /// So many agents at most are at work at a time.
     pub fn at_once(self) -> u32 {
         match self {
-            Tale::Tasks | Tale::Spec => 1,
+            Tale::Tasks | Tale::Spec | Tale::Issues => 1,
             Tale::Task(_) => 3,
             Tale::Mission(width) => u32::try_from(width.lanes()).unwrap(),
         }
@@ -84,9 +91,10 @@ impl Tale {
     fn agent(self) -> String {
         let work = match self {
             Tale::Tasks => AGENT.to_owned(),
-            Tale::Spec => PILOT.to_owned(),
+            Tale::Spec => pilot::AGENT.to_owned(),
             Tale::Task(patch) => patch.agent(),
             Tale::Mission(_) => mission::AGENT.to_owned(),
+            Tale::Issues => issues::AGENT.to_owned(),
         };
         format!("{OPENING}{work}")
     }
@@ -95,32 +103,36 @@ impl Tale {
         match self {
             Tale::Mission(_) => CONFIG.replace("[budget]", "smoke = 'meet'\n[budget]"),
             Tale::Tasks => CONFIG.to_owned(),
-            Tale::Spec => format!("{}{POLICIES}", CONFIG.replace("test = 'sh", "validate = 'sh")),
+            Tale::Spec => {
+                format!("{}{}", CONFIG.replace("test = 'sh", "validate = 'sh"), pilot::POLICIES)
+            }
             Tale::Task(_) => format!("{CONFIG}{}", task::POLICIES),
+            Tale::Issues => format!("{CONFIG}{}", issues::CONFIG),
         }
     }
 
     /// Where it lands.
     fn branch(self) -> &'static str {
         match self {
-            Tale::Tasks | Tale::Spec | Tale::Mission(_) => "main",
+            Tale::Tasks | Tale::Spec | Tale::Mission(_) | Tale::Issues => "main",
             Tale::Task(_) => task::BRANCH,
         }
+    }
+
+    /// How a program of it ended: some issues come to nothing, and that is their end.
+    pub fn ends(self, code: Option<i32>) -> Option<i32> {
+        if self == Tale::Issues && code == Some(4) { Some(0) } else { code }
     }
 
     /// What its questions are answered with: the first of these that is offered.
     fn answers(self) -> &'static [&'static str] {
         match self {
             Tale::Tasks | Tale::Spec => &["yes", "confirmed", "fix"],
-            Tale::Mission(_) => &[],
+            Tale::Mission(_) | Tale::Issues => &[],
             Tale::Task(patch) => patch.answers(),
         }
     }
 }
-
-const SPEC: &str = "# Things\n\n## Implementation Order\n\n### Phase 1: Alpha\n<!-- complexity: low -->\n\n### Phase 2: Beta\n";
-
-const POLICIES: &str = "[policies.no-pr]\nstage = 'offer_pr'\nanswer = 'no'\n";
 
 /// How every agent here begins. What a person does meanwhile is asked for over a socket: they are not to be killed with
 /// the agent.
@@ -132,54 +144,6 @@ person() {
   echo "$1" >&3
   read -r _ <&3
 }
-"#;
-
-/// Who works for autopilot.
-const PILOT: &str = r#"
-echo "$WINDLASS_ROLE $WINDLASS_UNIT $WINDLASS_TASK $WINDLASS_ATTEMPT" >> "$here/tally"
-session=.harness/sessions/spec
-more=
-case "$WINDLASS_ROLE" in
-  planner)
-    verdict=planned
-    concerns='[]'
-    if [ "$WINDLASS_UNIT" = 1 ]; then
-      printf '### Task 1: Write
-
-### Task 2: Show [checkpoint:human-verify]
-' > "$WINDLASS_FILE_PLAN"
-    else
-      printf '### Task 1: Clash
-' > "$WINDLASS_FILE_PLAN"
-      concerns='["it may clash"]'
-    fi
-    echo '{"fromSkill":"harness-planning","concerns":'"$concerns"'}' > "$WINDLASS_FILE_HANDOFF_JSON"
-    ;;
-  task-executor)
-    verdict=done
-    case "$WINDLASS_UNIT:$WINDLASS_TASK:$WINDLASS_ATTEMPT" in
-      1:1:1) echo bad > one.txt ;;
-      1:1:*) echo good > one.txt; mkdir -p $session; echo '- [outcome:gotcha] bad is not good' > $session/learnings.md ;;
-      1:2:*) echo good > two.txt ;;
-      2:1:*) echo ours > clash.txt ;;
-      2:*) echo good > mended.txt ;;
-      *) echo good > final.txt ;;
-    esac
-    ;;
-  conflict-resolver) verdict=resolved; echo both > clash.txt ;;
-  verifier) verdict=pass ;;
-  code-reviewer)
-    verdict=clear
-    block() { verdict=blocking; more=',"blocking_count":1,"blockers":[{"id":"b'"$1"'","title":"mend it"}]'; }
-    case "$WINDLASS_UNIT:$WINDLASS_ATTEMPT" in
-      1:1) person late ;;
-      2:1) block 1 ;;
-      2:2) person clash ;;
-      :1) block 2 ;;
-    esac
-    ;;
-esac
-echo '{"verdict":"'"$verdict"'","cost_usd":0.01,"tokens":10'"$more"'}'
 "#;
 
 const TASKS: [(&str, bool); 5] =
@@ -254,7 +218,10 @@ impl Place {
         let test = if matches!(tale, Tale::Mission(_)) { mission::TEST } else { TEST };
         fs::write(repo.join("test.sh"), test).unwrap();
         if tale == Tale::Spec {
-            fs::write(repo.join("spec.md"), SPEC).unwrap();
+            fs::write(repo.join("spec.md"), pilot::SPEC).unwrap();
+        }
+        if tale == Tale::Issues {
+            issues::specs(&repo);
         }
         fs::write(repo.join("notes.md"), "one\n").unwrap();
         fs::write(repo.join("staged.md"), "one\n").unwrap();
@@ -274,8 +241,10 @@ impl Place {
         fs::write(repo.join("staged.md"), "two, staged\n").unwrap();
         place.git(&["add", "staged.md"]);
         fs::write(repo.join("mine.md"), "not in git\n").unwrap();
-        if let Tale::Mission(width) = tale {
-            width.plan(&repo);
+        match tale {
+            Tale::Mission(width) => width.plan(&repo),
+            Tale::Issues => issues::wanted(&repo),
+            Tale::Tasks | Tale::Spec | Tale::Task(_) => {}
         }
         fs::write(place.talk().join("tally"), "").unwrap();
         fs::write(place.talk().join("tale"), tale.name()).unwrap();
@@ -314,6 +283,11 @@ impl Place {
 
     pub fn repo(&self) -> PathBuf {
         self.disk.join("repo")
+    }
+
+    /// How a program of the story ended.
+    pub fn ends(&self, code: Option<i32>) -> Option<i32> {
+        self.tale.ends(code)
     }
 
     /// The person commits when they are asked to, once.
@@ -363,6 +337,7 @@ impl Place {
             Tale::Tasks => self.windlass(&["run", "flow.toml", "--catalogue", "catalogue.toml"]),
             Tale::Spec => self.windlass(&["autopilot", "spec.md"]),
             Tale::Task(patch) => self.windlass(&patch.start()),
+            Tale::Issues => self.windlass(&["issues"]),
             Tale::Mission(width) => {
                 let mut mission = self.windlass(&width.start());
                 let (printed, prints) = std::io::pipe().unwrap();
@@ -446,7 +421,7 @@ impl Place {
             rounds += 1;
             let (code, text) = ended(output);
             self.look(&mut before)?;
-            match code {
+            match self.tale.ends(code) {
                 Some(0) => {}
                 Some(8) => {
                     let mut answer = self.answer().ok_or_else(|| format!("no question: {text}"))?;
@@ -561,10 +536,11 @@ impl Place {
         }
         match self.tale {
             Tale::Tasks => {}
-            Tale::Spec => all.extend(self.session()),
+            Tale::Spec => all.extend(pilot::session(&repo)),
             Tale::Mission(_) => {
                 all.insert("(stray)".into(), mission::stray(&repo));
             }
+            Tale::Issues => all.extend(issues::heard(&repo)),
             Tale::Task(_) => {
                 all.extend(task::left(&repo));
                 all.insert("(main)".into(), self.git(&["rev-parse", "main"]));
@@ -585,39 +561,6 @@ impl Place {
             .filter(|name| name.ends_with(".lock"))
             .collect();
         all.insert("(locks)".into(), format!("{left:?}"));
-        all
-    }
-
-    /// The files that autopilot keeps in the checkout, without the times in them.
-    fn session(&self) -> BTreeMap<String, String> {
-        let read = |name: &str| fs::read_to_string(self.repo().join(name)).unwrap_or_default();
-        let mut all = BTreeMap::new();
-        let dir = ".harness/sessions/spec";
-        for name in [".harness/learnings.md", ".harness/failures.md"] {
-            all.insert(name.to_owned(), read(name));
-        }
-        for name in [
-            "handoff.json",
-            "learnings.md",
-            "state.json",
-            "phase-1-review.json",
-            "phase-2-review.json",
-        ] {
-            all.insert(name.to_owned(), read(&format!("{dir}/{name}")));
-        }
-        let state = read(&format!("{dir}/autopilot-state.json"));
-        let mut state: Value = serde_json::from_str(&state).unwrap_or_default();
-        for list in ["decisions", "history"] {
-            for entry in state[list].as_array_mut().into_iter().flatten() {
-                for field in ["timestamp", "startedAt", "completedAt"] {
-                    entry.as_object_mut().map(|entry| entry.remove(field));
-                }
-            }
-        }
-        all.insert("autopilot-state.json".to_owned(), state.to_string());
-        let aside = fs::read_dir(self.repo().join(dir)).into_iter().flatten().flatten();
-        let aside = aside.filter(|it| it.file_name().to_string_lossy().contains("aside")).count();
-        all.insert("(set aside)".to_owned(), aside.to_string());
         all
     }
 
