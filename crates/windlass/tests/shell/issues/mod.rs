@@ -5,6 +5,7 @@ mod claims;
 mod crowd;
 mod groups;
 mod hostile;
+mod injections;
 mod loops;
 mod rig;
 mod trackers;

@@ -14,7 +14,7 @@ const CONFIG: &str =
 
 /// Everything below `src` is one subsystem; what says `wrong` as a word fails its quick tests, and what says `bad` breaks an
 /// invariant that Windlass checks by itself.
-const SPEC: &str = "name: src\npaths: [src]\ninvariants:\n  - Every file ends in a newline\n  - id: no-bad\n    text: no file is bad\n\
+pub const SPEC: &str = "name: src\npaths: [src]\ninvariants:\n  - Every file ends in a newline\n  - id: no-bad\n    text: no file is bad\n\
                     \x20   command: '! grep -rqsw bad src'\ntests:\n  tier0: sh test.sh wrong\n  tier1: sh test.sh late\n";
 
 const CHECK: &str = "if grep -rqsw \"$1\" src; then echo \"error: src is $1\"; exit 1; fi\n";
