@@ -21,6 +21,7 @@ mod ends;
 mod further;
 mod handed;
 mod hostile;
+mod issues;
 mod kills;
 mod limits;
 mod local;

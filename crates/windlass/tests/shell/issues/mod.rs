@@ -3,9 +3,11 @@
 
 mod claims;
 mod crowd;
+mod example;
 mod groups;
 mod hostile;
 mod injections;
 mod loops;
 mod rig;
+mod seed;
 mod trackers;
