@@ -79,6 +79,8 @@ pub struct Ask<'a> {
     pub unit: Option<&'a str>,
     /// The part of the unit it is for, if any.
     pub task: Option<&'a str>,
+    /// The stage of the workflow that it is asked at.
+    pub stage: &'a str,
     /// What it promises to write, by name and path.
     pub writes: &'a [(String, String)],
     /// The how-manieth attempt at this stage it is, from 1.
@@ -152,6 +154,7 @@ impl<'a> Ask<'a> {
             effort: None,
             unit: None,
             task: None,
+            stage: "build",
             writes: &[],
             attempt: 1,
             run: "r",
@@ -256,6 +259,7 @@ fn environment(ask: &Ask<'_>) -> Vec<(String, String)> {
         ("WINDLASS_ROLE", ask.role.to_owned()),
         ("WINDLASS_UNIT", ask.unit.unwrap_or_default().to_owned()),
         ("WINDLASS_TASK", ask.task.unwrap_or_default().to_owned()),
+        ("WINDLASS_STAGE", ask.stage.to_owned()),
         ("WINDLASS_ATTEMPT", ask.attempt.to_string()),
         ("WINDLASS_RUN", ask.run.to_owned()),
         ("WINDLASS_SCHEMA", schema(ask.reporter).to_string()),

@@ -6,6 +6,7 @@
 //! [[answer]]
 //! role    = "worker"        # what is left out matches everything; the first entry that matches is taken
 //! unit    = "greeting"
+//! stage   = "implement"
 //! attempt = 1
 //! write   = { "hello.txt" = "hello\n" }
 //! append  = { "log.txt" = "one more line\n" }
@@ -90,6 +91,21 @@ pub struct Script {
     pub answer: Vec<Entry>,
 }
 
+/// Who is asked about what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asked<'a> {
+    /// The role.
+    pub role: &'a str,
+    /// The unit.
+    pub unit: &'a str,
+    /// The part of the unit.
+    pub task: &'a str,
+    /// The stage.
+    pub stage: &'a str,
+    /// The how-manieth attempt it is.
+    pub attempt: u32,
+}
+
 /// What to do, and when.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -100,6 +116,8 @@ pub struct Entry {
     pub unit: Option<String>,
     /// For this part of a unit only.
     pub task: Option<String>,
+    /// At this stage only.
+    pub stage: Option<String>,
     /// For this attempt only.
     pub attempt: Option<u32>,
     /// Files to write, by path in the lane; `{plan}` is where the file of that name belongs.
@@ -160,15 +178,16 @@ impl Script {
         toml::from_str(text).map_err(|error| BadScript(error.to_string()))
     }
 
-    /// What to do for this role, unit, task and attempt.
-    pub fn entry(&self, role: &str, unit: &str, task: &str, attempt: u32) -> Option<&Entry> {
+    /// What to do when that is asked.
+    pub fn entry(&self, asked: &Asked<'_>) -> Option<&Entry> {
         let takes =
             |own: &Option<String>, given: &str| own.as_deref().is_none_or(|own| own == given);
         self.answer.iter().find(|entry| {
-            takes(&entry.role, role)
-                && takes(&entry.unit, unit)
-                && takes(&entry.task, task)
-                && entry.attempt.is_none_or(|own| own == attempt)
+            takes(&entry.role, asked.role)
+                && takes(&entry.unit, asked.unit)
+                && takes(&entry.task, asked.task)
+                && takes(&entry.stage, asked.stage)
+                && entry.attempt.is_none_or(|own| own == asked.attempt)
         })
     }
 }
@@ -203,12 +222,24 @@ mod tests {
                     [[answer]]\nrole='worker'\nprint='any'\n\
                     [[answer]]\nprint='other'";
         let script = Script::parse(text).unwrap();
-        let said = |role, unit, attempt| script.entry(role, unit, "", attempt).map(Entry::output);
+        let said = |role, unit, attempt| {
+            let asked = Asked { role, unit, attempt, ..Asked::default() };
+            script.entry(&asked).map(Entry::output)
+        };
         assert_eq!(said("worker", "a", 1).as_deref(), Some("first\n"));
         assert_eq!(said("worker", "a", 2).as_deref(), Some("any\n"));
         assert_eq!(said("worker", "b", 1).as_deref(), Some("any\n"));
         assert_eq!(said("judge", "a", 1).as_deref(), Some("other\n"));
-        assert_eq!(Script::default().entry("judge", "a", "", 1), None);
+        assert_eq!(
+            Script::default().entry(&Asked {
+                role: "judge",
+                unit: "a",
+                task: "",
+                attempt: 1,
+                ..Asked::default()
+            }),
+            None
+        );
     }
 
     #[test]

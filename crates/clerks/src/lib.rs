@@ -9,7 +9,7 @@
 //! | what does task keep? | `task/` |
 //! | what does mission keep? | `mission/` |
 //! | what does a loop over issues keep? | `issues/` |
-//! | how is a review judged, and how is told what was done, in work? | `work/` |
+//! | what does work on Plans.md keep? | `work/` |
 //! | what does a project remember? | `memory/` |
 //! | how are files written from the journal? | `projection.rs` |
 //! | what did a role find? | `finding.rs` |
@@ -39,6 +39,7 @@ use std::sync::Arc;
 use windlass_core::run::Run;
 use windlass_core::workflow::{Errand, Kind, Workflow};
 use windlass_engine::clerk::Clerk;
+use windlass_sources::plans::Commit;
 use windlass_sources::tracker::Tracker;
 use windlass_words::Lang;
 
@@ -46,7 +47,7 @@ pub use spoken::Spoken;
 
 /// All of them.
 const OFFICES: &[Office] =
-    &[autopilot::OFFICE, task::OFFICE, task::FIRST, mission::OFFICE, issues::OFFICE];
+    &[autopilot::OFFICE, task::OFFICE, task::FIRST, mission::OFFICE, issues::OFFICE, work::OFFICE];
 
 /// A kind of clerk.
 #[derive(Clone, Copy, Debug)]
@@ -122,6 +123,40 @@ impl std::fmt::Debug for Tracks {
     }
 }
 
+/// What has been committed to a project.
+pub trait Past: Send + Sync {
+    /// All that is in the history of what is checked out, newest first.
+    ///
+    /// # Errors
+    ///
+    /// Why nobody can tell.
+    fn commits(&self) -> Result<Vec<Commit>, String>;
+
+    /// What a commit has changed, if it is there.
+    fn changed_by(&self, commit: &str) -> Option<Changed>;
+}
+
+/// What a commit has changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changed {
+    /// The files.
+    pub files: Vec<String>,
+    /// How many lines were added.
+    pub insertions: usize,
+    /// How many lines were taken away.
+    pub deletions: usize,
+}
+
+/// The past of a project, as far as somebody knows it.
+#[derive(Clone, Default)]
+pub struct History(pub Option<Arc<dyn Past>>);
+
+impl std::fmt::Debug for History {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("History")
+    }
+}
+
 /// What is known of a project before anything is done.
 #[derive(Clone, Debug, Default)]
 pub struct Project {
@@ -131,6 +166,8 @@ pub struct Project {
     pub language: String,
     /// Commands by the name of their check.
     pub checks: BTreeMap<String, String>,
+    /// What has been committed to it.
+    pub history: History,
 }
 
 impl Office {

@@ -18,7 +18,7 @@ pub mod tests {
     use windlass_core::workflow::{Errand, Kind, Stage, Workflow};
     use windlass_engine::exhibit::Exhibits;
 
-    use crate::{Office, autopilot, issues, mission, task};
+    use crate::{Office, autopilot, issues, mission, task, work};
 
     /// A built-in definition.
     pub fn flow(name: &str) -> Workflow {
@@ -30,12 +30,13 @@ pub mod tests {
     }
 
     /// What each definition's clerk is, and the stages that mean something to it.
-    const KEPT: [(&str, Office, &[&str]); 5] = [
+    const KEPT: [(&str, Office, &[&str]); 6] = [
         ("autopilot", autopilot::OFFICE, autopilot::stage::ALL),
         ("task", task::OFFICE, task::stage::ALL),
         ("task-v1", task::FIRST, task::stage::FIRST),
         ("mission", mission::OFFICE, mission::stage::ALL),
         ("issues", issues::OFFICE, issues::stage::ALL),
+        ("work", work::OFFICE, work::stage::ALL),
     ];
 
     #[test]

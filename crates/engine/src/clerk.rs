@@ -123,6 +123,12 @@ pub trait Clerk: Send + Sync {
         Remembered::default()
     }
 
+    /// What a role's answer comes to, where that follows from what it found and not from what it concludes: the verdict that counts
+    /// instead, and why. Nothing if its own does.
+    fn overrules(&self, _role: &str, _verdict: &str, _text: &str) -> Option<(String, String)> {
+        None
+    }
+
     /// Looks at what a role said besides its verdict, and fills in what follows from it. Why the two do not go together,
     /// if they do not: then neither counts.
     fn examine(

@@ -36,9 +36,16 @@ impl Store {
     /// Gives the change from a commit to a tree to the person's checkout, without a commit: their
     /// files change, their index and their branches do not. Only if the checkout is clean.
     ///
+    /// What is kept beside the work, and is no part of the change, does not count.
+    ///
     /// Where there is no git nobody could make it clean, so only the files that change count: each must be as it was when the
     /// commit was recorded.
-    pub fn apply_to_checkout(&self, base: &Oid, tree: &Oid) -> Result<Applied, RepoError> {
+    pub fn apply_to_checkout(
+        &self,
+        base: &Oid,
+        tree: &Oid,
+        beside: &[String],
+    ) -> Result<Applied, RepoError> {
         let _one_at_a_time = self.landing.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         self.settle_unfinished()?;
         let refused = |why: &str| Ok(Applied::Refused { why: why.to_owned() });
@@ -53,7 +60,7 @@ impl Store {
             return refused("the checkout is gone");
         };
         let config = self.repository.config()?;
-        match self.standing(checkout, base, tree, &config)? {
+        match self.standing(checkout, base, tree, &config, beside)? {
             Standing::Has => return Ok(Applied::Applied { already: true }),
             Standing::Other(why) => return refused(&why),
             Standing::Clean => {}
@@ -75,8 +82,10 @@ impl Store {
         base: &Oid,
         tree: &Oid,
         config: &Config,
+        beside: &[String],
     ) -> Result<Standing, RepoError> {
         let changes = self.changes(base, tree)?;
+        let counts = counting(&changes, beside);
         self.with_index(|index| {
             let place = self.results().with_work(&checkout.path, index);
             let mut place = place.borrowing(&self.repository.objects());
@@ -85,7 +94,7 @@ impl Store {
                 return Ok(Standing::Other("it has no index".into()));
             }
             self.refresh(&place)?;
-            let differs = |args: &[&str]| self.differs(&place, args, &changes);
+            let differs = |args: &[&str]| self.differs(&place, args, &changes, &counts);
             let read = |tree: &Oid| {
                 let call = self.git().call("apply.read-tree", &place);
                 call.args(["read-tree", "--reset", tree.as_str()]).ok()?;
@@ -117,10 +126,11 @@ impl Store {
         place: &Place,
         args: &[&str],
         changes: &[Change],
+        counts: &[String],
     ) -> Result<Option<String>, RepoError> {
         let call = self.git().call("apply.standing", place).args(args);
         if self.repository.has_git() {
-            let same = call.arg("--quiet").test()?;
+            let same = call.args(["--quiet", "--"]).args(counts).test()?;
             return Ok((!same).then(|| "there are changes in it that are not committed".into()));
         }
         let said = call.args(["--name-only", "-z"]).ok()?;
@@ -128,6 +138,14 @@ impl Store {
         let first = changes.iter().find(|change| differ.contains(&change.path));
         Ok(first.map(|it| format!("{} is not what it was when the run began", it.path.display())))
     }
+}
+
+/// The paths that count, as git is told them: all but those beside, unless the change is about them.
+fn counting(changes: &[Change], beside: &[String]) -> Vec<String> {
+    let about = |it: &String| changes.iter().any(|change| change.path.starts_with(it));
+    let beside = beside.iter().filter(|it| !about(it));
+    let but = beside.map(|it| format!(":(top,exclude,literal){it}"));
+    [":(top)".to_owned()].into_iter().chain(but).collect()
 }
 
 /// Something that a new file would take the place of, and that nobody could bring back. Git takes what it is told to ignore for

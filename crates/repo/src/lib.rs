@@ -40,6 +40,7 @@ mod name;
 mod names;
 mod note;
 mod oid;
+mod past;
 mod person;
 mod pins;
 mod plugs;
@@ -71,6 +72,7 @@ pub use self::{
     mirror::Heads,
     name::{Branch, NotABranch},
     oid::{NotAnOid, Oid},
+    past::Changed,
     person::{Person, When},
     pool::Salvage,
     repository::{Checkout, Remark, Repository},

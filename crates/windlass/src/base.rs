@@ -137,40 +137,65 @@ impl<'a> Base<'a> {
         if let Some(error) = self.unread.take() {
             return Err(error.into());
         }
-        let detected = [
-            ("build", found.build),
-            ("test", found.test),
-            ("lint", found.lint),
-            ("type-check", found.type_check),
-        ];
-        let detected =
-            detected.into_iter().filter_map(|(name, command)| Some((name.to_owned(), command?)));
-        let mut commands: BTreeMap<String, String> = detected.collect();
-        let mut prepare = found.setup;
-        for (name, check) in &config.checks {
-            let command = match check {
-                CheckConfig::Command(command) => Some(command.clone()),
-                CheckConfig::Off(_) => None,
-            };
-            match (name.as_str(), command) {
-                ("setup", command) => prepare = command,
-                (name, Some(command)) => {
-                    commands.insert(name.to_owned(), command);
-                }
-                (name, None) => {
-                    commands.remove(name);
-                }
+        Ok(checks_with(found, config))
+    }
+}
+
+/// The same as a directory has it by now, for whoever only looks: what a run is done with is a commit's.
+pub fn checks_on_disk(top: &Path, config: &Config) -> Checks {
+    checks_with(detect::detect(&OnDisk(top)), config)
+}
+
+/// What was detected, and what the configuration says instead.
+fn checks_with(found: detect::Commands, config: &Config) -> Checks {
+    let detected = [
+        ("build", found.build),
+        ("test", found.test),
+        ("lint", found.lint),
+        ("type-check", found.type_check),
+    ];
+    let detected =
+        detected.into_iter().filter_map(|(name, command)| Some((name.to_owned(), command?)));
+    let mut commands: BTreeMap<String, String> = detected.collect();
+    let mut prepare = found.setup;
+    for (name, check) in &config.checks {
+        let command = match check {
+            CheckConfig::Command(command) => Some(command.clone()),
+            CheckConfig::Off(_) => None,
+        };
+        match (name.as_str(), command) {
+            ("setup", command) => prepare = command,
+            (name, Some(command)) => {
+                commands.insert(name.to_owned(), command);
+            }
+            (name, None) => {
+                commands.remove(name);
             }
         }
-        // Without a command of its own, a project is valid if it builds and its tests pass.
-        if !config.checks.contains_key(VALIDATE) {
-            let parts = ["build", "test"].into_iter().filter_map(|name| commands.get(name));
-            let parts: Vec<String> = parts.map(|command| format!("({command})")).collect();
-            if !parts.is_empty() {
-                commands.insert(VALIDATE.to_owned(), parts.join(" && "));
-            }
+    }
+    // Without a command of its own, a project is valid if it builds and its tests pass.
+    if !config.checks.contains_key(VALIDATE) {
+        let parts = ["build", "test"].into_iter().filter_map(|name| commands.get(name));
+        let parts: Vec<String> = parts.map(|command| format!("({command})")).collect();
+        if !parts.is_empty() {
+            commands.insert(VALIDATE.to_owned(), parts.join(" && "));
         }
-        Ok(Checks { commands, prepare, language: found.language.to_string() })
+    }
+    Checks { commands, prepare, language: found.language.to_string() }
+}
+
+/// A directory.
+struct OnDisk<'a>(&'a Path);
+
+impl Files for OnDisk<'_> {
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        let path = self.0.join(name);
+        path.is_file().then(|| std::fs::read_to_string(path).ok()).flatten()
     }
 }
 

@@ -57,7 +57,10 @@ pub const ROLES: &[(&str, &str)] = markdown!("roles":
     "ui-qa", "crosscheck", "documenter", "curator",
     // of issues
     "issue-planner", "issue-worker", "invariant-checker", "failure-classifier", "issue-reviewer",
-    "discoverer");
+    "discoverer",
+    // of work
+    "plans-planner", "scout", "test-writer", "contract-reviewer", "worker", "simplifier",
+    "work-reviewer", "browser-reviewer");
 
 /// The guidance that comes with the program, by name; a project's own counts instead.
 pub const SKILLS: &[(&str, &str)] = markdown!("skills":

@@ -9,6 +9,7 @@ use crate::commands::completions::CompletionsArgs;
 use crate::commands::cost::CostArgs;
 use crate::commands::demo::DemoArgs;
 use crate::commands::doctor::DoctorArgs;
+use crate::commands::fix::FixArgs;
 use crate::commands::gates::GatesArgs;
 use crate::commands::init::InitArgs;
 use crate::commands::inside::InsideArgs;
@@ -19,6 +20,7 @@ use crate::commands::learnings::LearningsArgs;
 use crate::commands::log::LogArgs;
 use crate::commands::memory::MemoryArgs;
 use crate::commands::mission::MissionArgs;
+use crate::commands::plan::PlanArgs;
 use crate::commands::project::ProjectArgs;
 use crate::commands::report::ReportArgs;
 use crate::commands::resume::ResumeArgs;
@@ -26,6 +28,7 @@ use crate::commands::run::RunArgs;
 use crate::commands::status::StatusArgs;
 use crate::commands::task::TaskArgs;
 use crate::commands::wish::{OverrideArgs, RedoArgs, SkipArgs, StopArgs};
+use crate::commands::work::WorkArgs;
 use crate::commands::workflow::WorkflowCommand;
 use crate::exit::Exit;
 
@@ -36,6 +39,7 @@ Examples:
   windlass task \"Add a --json flag\"         do one task, on a branch of its own
   windlass mission SPEC.md --lanes 4        plan features, build and land them beside each other
   windlass issues --tracker folder          take the issues in issues/, one after another
+  windlass work all                         work off the tasks of Plans.md
   windlass run my-flow.toml                 do a workflow of your own
   windlass resume                           go on after a stop, a crash or an answer
   windlass workflow list                    the built-in workflows
@@ -78,6 +82,15 @@ pub enum Command {
 
     /// Take a tracker's issues, one after another, and report back
     Issues(Box<IssuesArgs>),
+
+    /// Work off the tasks of Plans.md: alone, in parallel, or by a team
+    Work(Box<WorkArgs>),
+
+    /// Make a Plans.md, add tasks to it, mend its markers
+    Plan(Box<PlanArgs>),
+
+    /// Decide about fixes that were proposed after tests failed
+    Fix(FixArgs),
 
     /// Start a workflow on this repository
     Run(RunArgs),

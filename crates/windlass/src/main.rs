@@ -18,6 +18,7 @@ mod forecast;
 mod known;
 mod learned;
 mod meta;
+mod past;
 mod prepared;
 mod probe;
 mod progress;

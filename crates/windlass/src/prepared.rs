@@ -8,7 +8,7 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use windlass_agents::{Agent, Here, Missing, Post};
-use windlass_clerks::{Office, Project, Tracks};
+use windlass_clerks::{History, Office, Project, Tracks};
 use windlass_core::lang::Catalogue;
 use windlass_core::run::Run;
 use windlass_core::value::Value;
@@ -34,6 +34,7 @@ use windlass_sources::READERS;
 use crate::base::{self, Base, Checks, Roles};
 use crate::config::{Config, LimitsConfig};
 use crate::error::Error;
+use crate::past::Past;
 use crate::suggest;
 use crate::workplace::{GRACE, Held};
 
@@ -48,7 +49,7 @@ pub struct Prepared<I = Isolation> {
     pub base: Oid,
     /// Who commits are by.
     pub author: Person,
-    agents: Agents,
+    pub agents: Agents,
     roles: Roles,
     skills: Skills,
     checks: Checks,
@@ -369,7 +370,8 @@ impl<I> Prepared<I> {
         let repository = self.store.repository().clone();
         // Where nobody can say, it is: then nothing of theirs goes.
         let tracks = Tracks(Arc::new(move |path| repository.tracks(path).unwrap_or(true)));
-        Project { tracks, language: language.clone(), checks: commands.clone() }
+        let history = History(Some(Arc::new(Past(self.store.repository().clone()))));
+        Project { tracks, language: language.clone(), checks: commands.clone(), history }
     }
 
     /// What each agent and each check may take of the machine at a level.

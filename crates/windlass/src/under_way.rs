@@ -170,7 +170,7 @@ fn paused(held: &Held, id: &RunId, cause: Error) -> Error {
 }
 
 /// The next free number for a workflow in this repository.
-fn next_id(held: &Held, workflow: &str) -> Result<RunId, Error> {
+pub fn next_id(held: &Held, workflow: &str) -> Result<RunId, Error> {
     let taken: BTreeSet<String> =
         held.journal.runs()?.into_iter().map(|run| run.id.as_str().to_owned()).collect();
     let free = (1_u64..).map(|n| format!("{workflow}-{n}")).find(|id| !taken.contains(id));

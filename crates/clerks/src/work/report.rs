@@ -134,7 +134,12 @@ impl All {
         let mut lines = Lines::default();
         for (at, task) in self.tasks.iter().enumerate() {
             let (mark, hash) = task.marks();
-            lines.0.push(format!("{}. {mark} {}{hash}", at + 1, task.name));
+            let head = format!("{}. {mark} ", at + 1);
+            // The hash is what somebody looks for: the name makes room for it.
+            let room = (INNER - 3).saturating_sub(head.width() + hash.width());
+            let name =
+                if task.name.width() > room { cut(&task.name, room) } else { task.name.clone() };
+            lines.0.push(format!("{head}{name}{hash}"));
         }
         lines.0.push(String::new());
         let All { files, insertions, deletions, .. } = self;

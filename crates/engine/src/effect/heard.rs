@@ -26,14 +26,23 @@ pub(super) struct HeardOf {
     pub stderr: Vec<u8>,
 }
 
+/// Whoever knows what an answer is worth: the workflow's clerk, about the role that has given it.
+pub(super) trait Judge {
+    /// The verdict that counts instead of this one, and why.
+    fn overrules(&self, verdict: &str, text: &str) -> Option<(String, String)>;
+
+    /// Why a verdict and what was said besides do not go together.
+    fn examine(&self, verdict: &str, said: Said<'_>) -> Option<String>;
+}
+
 impl HeardOf {
-    /// Reads what an agent printed; `examine` says why a verdict and what was said besides do not go together.
+    /// Reads what an agent printed; `clerk` says which verdict counts, and why one and what was said besides do not go together.
     pub fn of(
         listener: Box<dyn Listener>,
         attempt: u32,
         printed: Printed,
         mask: &Mask,
-        examine: impl FnOnce(&str, Said<'_>) -> Option<String>,
+        clerk: &impl Judge,
     ) -> Self {
         let Printed { fate, ended, stdout, stderr } = printed;
         // Before it is read: what an answer says goes into prompts and into the journal as well.
@@ -43,10 +52,14 @@ impl HeardOf {
         let mut heard = HeardOf { answer, models, ended, stdout, stderr };
         let text = heard.said().into_owned();
         let answer = &mut heard.answer;
-        if let Came::Verdict(verdict) = &answer.came {
+        if let Came::Verdict(verdict) = &mut answer.came {
+            if let Some((counts, why)) = clerk.overrules(verdict, &text) {
+                *verdict = counts;
+                answer.remarks.push(why);
+            }
             let (facts, lists) = (&mut answer.facts, &mut answer.lists);
             let said = Said { attempt, text: &text, facts, lists };
-            if let Some(why) = examine(verdict, said) {
+            if let Some(why) = clerk.examine(verdict, said) {
                 answer.came = Came::Unknown;
                 answer.remarks.push(why);
             }
@@ -91,6 +104,8 @@ pub(super) fn plus(one: Usage, other: Usage) -> Usage {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use std::cell::RefCell;
+
     use windlass_agents::{Event, Source};
     use windlass_core::lang::Reporter;
 
@@ -131,14 +146,30 @@ pub(super) mod tests {
             stdout: stdout.into(),
             stderr: Vec::new(),
         };
-        let mut seen = String::new();
         let mut mask = Mask::default();
         mask.file("A_KEY=hush-hush-1");
-        let heard = HeardOf::of(Box::new(Events(reporter)), 1, printed, &mask, |_, said| {
-            seen = said.text.to_owned();
-            refused.map(str::to_owned)
-        });
-        (heard, seen)
+        let clerk = Strict { refused, instead: None, seen: RefCell::default() };
+        let heard = HeardOf::of(Box::new(Events(reporter)), 1, printed, &mask, &clerk);
+        (heard, clerk.seen.into_inner())
+    }
+
+    /// A clerk who holds something against every verdict, or has another one.
+    struct Strict<'a> {
+        refused: Option<&'a str>,
+        instead: Option<&'a str>,
+        seen: RefCell<String>,
+    }
+
+    impl Judge for Strict<'_> {
+        fn overrules(&self, verdict: &str, _: &str) -> Option<(String, String)> {
+            let why = format!("not {verdict}, hush-hush-1");
+            self.instead.map(|instead| (instead.to_owned(), why))
+        }
+
+        fn examine(&self, _: &str, said: Said<'_>) -> Option<String> {
+            self.seen.replace(said.text.to_owned());
+            self.refused.map(str::to_owned)
+        }
     }
 
     /// What a stream of events is heard as.
@@ -153,6 +184,23 @@ pub(super) mod tests {
         assert_eq!(heard.answer.came, Came::Verdict("good".into()));
         assert_eq!((heard.said().as_ref(), examined.as_str()), (text, text));
         assert_eq!(heard.stdout, STREAM.as_bytes());
+    }
+
+    #[test]
+    fn a_verdict_that_follows_from_what_was_found_counts_instead() {
+        let reporter = Reporter { verdicts: vec!["good".into()], ..Reporter::default() };
+        let printed = Printed {
+            fate: Fate::Exited(0),
+            ended: "exited with 0".into(),
+            stdout: STREAM.into(),
+            stderr: Vec::new(),
+        };
+        let mut mask = Mask::default();
+        mask.file("A_KEY=hush-hush-1");
+        let clerk = Strict { refused: None, instead: Some("bad"), seen: RefCell::default() };
+        let heard = HeardOf::of(Box::new(Events(reporter)), 1, printed, &mask, &clerk);
+        assert_eq!(heard.answer.came, Came::Verdict("bad".into()));
+        assert_eq!(heard.answer.remarks, ["not good, [masked]"]);
     }
 
     #[test]

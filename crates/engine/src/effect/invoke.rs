@@ -13,7 +13,7 @@ use windlass_process::beneath::{Links, Root};
 use windlass_process::{Command, Ending, Env, Finished, Limits, Output, Stdin, Stream, View};
 use windlass_repo::{Lane, Oid, Rewound, Snapshot};
 
-use super::heard::{HeardOf, Printed};
+use super::heard::{HeardOf, Judge, Printed};
 use super::kept::{self, Kept, Steps};
 use super::meter::{self, Cut, Follower, Meter};
 use super::{Job, Outcome, barred, marked, member, subject};
@@ -128,6 +128,16 @@ struct Visit<'a> {
     writes: Vec<(String, String)>,
     /// The objects that the lane's repository borrows.
     objects: PathBuf,
+}
+
+impl Judge for Visit<'_> {
+    fn overrules(&self, verdict: &str, text: &str) -> Option<(String, String)> {
+        self.shop.clerk.overrules(self.role, verdict, text)
+    }
+
+    fn examine(&self, verdict: &str, said: Said<'_>) -> Option<String> {
+        self.shop.clerk.examine(self.role, verdict, said, &self.job.situation())
+    }
 }
 
 impl<'a> Visit<'a> {
@@ -328,6 +338,7 @@ impl<'a> Visit<'a> {
             effort: self.call.effort.as_deref(),
             unit: self.job.unit(),
             task: self.job.effect.child.as_ref().map(|child| &*child.id),
+            stage: &self.job.effect.name,
             writes: &self.writes,
             attempt: self.job.attempt,
             run: &self.shop.run,
@@ -395,11 +406,8 @@ impl<'a> Visit<'a> {
             stdout: finished.stdout.text()?,
             stderr: finished.stderr.text()?,
         };
-        let clerk = &self.shop.clerk;
-        let at = self.job.situation();
-        let examine = |verdict: &str, said: Said<'_>| clerk.examine(self.role, verdict, said, &at);
         let mask = &self.shop.setup.mask;
-        let mut heard = HeardOf::of(listener, self.job.attempt, printed, mask, examine);
+        let mut heard = HeardOf::of(listener, self.job.attempt, printed, mask, self);
         let answer = &mut heard.answer;
         // Who came to no answer has said something all the same, and others see that instead of a stream of events.
         let words = meter.words();
@@ -607,7 +615,7 @@ impl<'a> Visit<'a> {
         kept.remarks.extend(reopened(&self.shop.store.reopen(self.lane, &places)));
         let mut found = papers::gather(&self.lane.work, &places)?;
         kept.remarks.extend(found.remarks);
-        kept.remarks.extend(self.sorted_out(&mut found.papers));
+        kept.remarks.extend(self.sorted_out(&mut found.papers)?);
         if matches!(kept.came, Came::Verdict(_)) {
             let missing = self.writes.iter().filter(|(_, path)| {
                 found.papers.get(path).is_none_or(|bytes| bytes.trim_ascii().is_empty())
@@ -632,18 +640,29 @@ impl<'a> Visit<'a> {
     }
 
     /// Leaves out the papers that were not its to write: what is remarked of them.
-    fn sorted_out(&self, papers: &mut BTreeMap<String, Vec<u8>>) -> Option<String> {
+    fn sorted_out(
+        &self,
+        papers: &mut BTreeMap<String, Vec<u8>>,
+    ) -> Result<Option<String>, Trouble> {
         let (clerk, mut others) = (&self.shop.clerk, Vec::new());
         let shown = clerk.papers_for(&self.job.situation());
         papers.retain(|path, bytes| {
             let own = clerk.keeps(path, &self.writes);
             if !own && shown.get(path).is_none_or(|it| **it != **bytes) {
-                others.push(path.clone());
+                others.push((path.clone(), std::mem::take(bytes)));
             }
             own
         });
+        let held = self.job.held.as_ref().unwrap_or(self.base);
+        let mut written = Vec::new();
+        for (path, bytes) in others {
+            // What the project tracks was there before.
+            if self.shop.store.file_at(held, Path::new(&path))?.is_none_or(|own| own != bytes) {
+                written.push(path);
+            }
+        }
         let what = "it wrote what is not its to write, and that is not kept";
-        (!others.is_empty()).then(|| format!("{what}: {}", others.join(", ")))
+        Ok((!written.is_empty()).then(|| format!("{what}: {}", written.join(", "))))
     }
 
     /// The papers that are new, or not as they were.

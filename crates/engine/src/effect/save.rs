@@ -119,8 +119,11 @@ fn refused(path: &Path, scope: &Scope) -> Option<String> {
     Some(format!("{shown}: {why}"))
 }
 
-/// Gives the work to the person's checkout, without a commit.
+/// Gives the work to the person's checkout, without a commit. What units have landed on a branch of the run's own is given
+/// whole: everything since that branch began.
 fn give(shop: &Shop, job: &Job, base: &Oid) -> Result<Done, Trouble> {
+    let began = shop.setup.made_from.as_ref().filter(|_| job.effect.unit.is_none());
+    let base = began.unwrap_or(base);
     let checked = job.effect.subject.as_ref().and_then(|it| Oid::parse(&it.tree).ok());
     let Some(tree) = checked.or_else(|| job.held.clone()) else {
         return Ok(told(job, "nothing", "nothing was done".to_owned()));
@@ -128,7 +131,7 @@ fn give(shop: &Shop, job: &Job, base: &Oid) -> Result<Done, Trouble> {
     if shop.store.changes(base, &tree)?.is_empty() {
         return Ok(told(job, "nothing", "nothing was changed".to_owned()));
     }
-    Ok(match shop.store.apply_to_checkout(base, &tree)? {
+    Ok(match shop.store.apply_to_checkout(base, &tree, &shop.clerk.apart())? {
         Applied::Applied { .. } => job.done("saved", Paper::default()),
         Applied::Refused { why } => {
             told(job, "refused", format!("your checkout is as it was: {why}"))

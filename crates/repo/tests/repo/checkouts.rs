@@ -285,17 +285,17 @@ fn a_change_is_given_to_a_clean_checkout_without_a_commit() {
     let tree = store.snapshot(&lane, "x", WHEN).unwrap().subject.tree;
     let before = scratch.everything();
     assert_eq!(
-        store.apply_to_checkout(&lane.base, &tree).unwrap(),
+        store.apply_to_checkout(&lane.base, &tree, &[]).unwrap(),
         Applied::Applied { already: false }
     );
     let changed = differing(&before, &scratch.everything());
     assert_eq!(changed, ["new.txt", "readme.md", "src", "src/lib.rs"]);
     assert_eq!(
-        store.apply_to_checkout(&lane.base, &tree).unwrap(),
+        store.apply_to_checkout(&lane.base, &tree, &[]).unwrap(),
         Applied::Applied { already: true }
     );
     scratch.write("readme.md", "and by hand\n");
-    let refused = store.apply_to_checkout(&lane.base, &tree).unwrap();
+    let refused = store.apply_to_checkout(&lane.base, &tree, &[]).unwrap();
     assert!(matches!(refused, Applied::Refused { .. }), "{refused:?}");
 }
 
@@ -324,10 +324,26 @@ fn a_change_is_not_given_to_a_checkout_that_is_not_clean() {
         let tree = store.snapshot(&lane, "x", WHEN).unwrap().subject.tree;
         meddle(&scratch);
         let before = scratch.everything();
-        let refused = store.apply_to_checkout(&lane.base, &tree).unwrap();
+        let refused = store.apply_to_checkout(&lane.base, &tree, &[]).unwrap();
         assert!(matches!(refused, Applied::Refused { .. }), "{name}: {refused:?}");
         assert_eq!(differing(&before, &scratch.everything()), Vec::<String>::new(), "{name}");
     }
+}
+
+#[test]
+fn what_is_kept_beside_the_work_does_not_keep_a_change_from_being_given() {
+    let (scratch, store, lane) = with_edit("readme.md", "changed\n");
+    let tree = store.snapshot(&lane, "x", WHEN).unwrap().subject.tree;
+    scratch.write("src/lib.rs", "by hand\n");
+    let beside = |path: &str| store.apply_to_checkout(&lane.base, &tree, &[path.to_owned()]);
+    assert!(matches!(beside("src/li").unwrap(), Applied::Refused { .. }), "that is another");
+    let before = scratch.everything();
+    assert_eq!(beside("src").unwrap(), Applied::Applied { already: false });
+    assert_eq!(differing(&before, &scratch.everything()), ["readme.md"]);
+    assert_eq!(beside("src/lib.rs").unwrap(), Applied::Applied { already: true });
+    // What the change is about is not beside it.
+    scratch.write("readme.md", "by hand\n");
+    assert!(matches!(beside("readme.md").unwrap(), Applied::Refused { .. }));
 }
 
 #[test]
@@ -337,7 +353,7 @@ fn what_is_ignored_is_not_overwritten_by_a_change_that_is_given() {
     let tree = store.snapshot(&lane, "x", WHEN).unwrap().subject.tree;
     scratch.write("new.log", "by hand\n");
     let before = scratch.everything();
-    let refused = store.apply_to_checkout(&lane.base, &tree).unwrap();
+    let refused = store.apply_to_checkout(&lane.base, &tree, &[]).unwrap();
     let Applied::Refused { why } = refused else { panic!("{refused:?}") };
     assert!(why.contains("new.log is in the way"), "{why}");
     assert_eq!(differing(&before, &scratch.everything()), Vec::<String>::new());
@@ -391,7 +407,7 @@ fn a_change_that_only_adds_or_only_removes_is_given_once() {
         }
         let tree = store.snapshot(&lane, "x", WHEN).unwrap().subject.tree;
         for already in [false, true, true] {
-            let applied = store.apply_to_checkout(&lane.base, &tree).unwrap();
+            let applied = store.apply_to_checkout(&lane.base, &tree, &[]).unwrap();
             assert_eq!(applied, Applied::Applied { already }, "adds: {adds}");
             assert_eq!(scratch.top.join("new.txt").exists(), adds);
             assert_eq!(scratch.top.join("readme.md").exists(), adds);

@@ -65,7 +65,7 @@ fn work_is_given_to_a_directory_without_git_and_nothing_else_changes_there() {
     let tree = store.snapshot(&lane, "x", WHEN).unwrap().subject.tree;
     assert_eq!(differing(&before, &scratch.everything()), Vec::<String>::new());
     for already in [false, true] {
-        let applied = store.apply_to_checkout(&lane.base, &tree).unwrap();
+        let applied = store.apply_to_checkout(&lane.base, &tree, &[]).unwrap();
         assert_eq!(applied, Applied::Applied { already });
     }
     let changed = differing(&before, &scratch.everything());
@@ -101,7 +101,7 @@ fn settings_for_repositories_do_not_hold_where_there_is_none() {
     let lane = edited(&store, 1, "u1", "dos.txt", "one\r\ntwo\r\nthree\n");
     write(&lane.work, "readme.md", "one\ntwo\n");
     let tree = store.snapshot(&lane, "x", WHEN).unwrap().subject.tree;
-    let applied = store.apply_to_checkout(&lane.base, &tree).unwrap();
+    let applied = store.apply_to_checkout(&lane.base, &tree, &[]).unwrap();
     assert_eq!(applied, Applied::Applied { already: false });
     assert_eq!(read(&scratch.top, "dos.txt"), "one\r\ntwo\r\nthree\n");
     assert_eq!(read(&scratch.top, "readme.md"), "one\ntwo\n");
@@ -175,7 +175,7 @@ fn names_of_every_kind_are_recorded_and_what_is_no_file_is_left_out_and_said() {
     assert_eq!(before, after);
     // And odd names are given as they are.
     let (base, tree) = made(&store, "x", "y");
-    let applied = store.apply_to_checkout(&base, &tree).unwrap();
+    let applied = store.apply_to_checkout(&base, &tree, &[]).unwrap();
     assert_eq!(applied, Applied::Applied { already: false });
 }
 
@@ -348,7 +348,7 @@ fn what_the_person_has_changed_meanwhile_is_theirs() {
         let tree = store.snapshot(&lane, "x", WHEN).unwrap().subject.tree;
         meddle(&scratch);
         let before = scratch.everything();
-        let refused = store.apply_to_checkout(&lane.base, &tree).unwrap();
+        let refused = store.apply_to_checkout(&lane.base, &tree, &[]).unwrap();
         assert!(matches!(refused, Applied::Refused { .. }), "{name}: {refused:?}");
         assert_eq!(differing(&before, &scratch.everything()), Vec::<String>::new(), "{name}");
     }
@@ -365,12 +365,12 @@ fn what_a_change_does_not_touch_is_not_in_its_way() {
     assert!(store.take_stock(WHEN).unwrap().changed);
     scratch.write("src/lib.rs", "by hand, again\n");
     for already in [false, true] {
-        let applied = store.apply_to_checkout(&base, &tree).unwrap();
+        let applied = store.apply_to_checkout(&base, &tree, &[]).unwrap();
         assert_eq!(applied, Applied::Applied { already });
     }
     // And has recorded what it was given.
     assert!(store.take_stock(WHEN).unwrap().changed);
-    let applied = store.apply_to_checkout(&base, &tree).unwrap();
+    let applied = store.apply_to_checkout(&base, &tree, &[]).unwrap();
     assert_eq!(applied, Applied::Applied { already: true });
     assert_eq!(read(&scratch.top, "readme.md"), "changed\n");
     assert_eq!(read(&scratch.top, "src/lib.rs"), "by hand, again\n");
@@ -385,7 +385,7 @@ fn two_names_of_one_file_do_not_pass_for_a_file_system_that_folds_case() {
     let store = scratch.store();
     store.take_stock(WHEN).unwrap();
     let (base, tree) = made(&store, "new.txt", "new\n");
-    let applied = store.apply_to_checkout(&base, &tree).unwrap();
+    let applied = store.apply_to_checkout(&base, &tree, &[]).unwrap();
     assert_eq!(applied, Applied::Applied { already: false });
 }
 
@@ -396,7 +396,7 @@ fn a_repository_that_is_made_later_is_another_one() {
     let (base, tree) = made(&store, "readme.md", "changed\n");
     scratch.git_in(&scratch.top, &["init", "-q", "-b", "main"]);
     // A run that was under way still gives what it has made, and the new repository is left alone.
-    let applied = store.apply_to_checkout(&base, &tree).unwrap();
+    let applied = store.apply_to_checkout(&base, &tree, &[]).unwrap();
     assert_eq!(applied, Applied::Applied { already: false });
     let status = scratch.git_in(&scratch.top, &["status", "--porcelain"]);
     assert_eq!(status, "?? .gitignore\n?? readme.md\n?? src/\n");

@@ -16,7 +16,7 @@ const ONE: &str = "drift:clean \
 /// … implemented and proved, up to its review.
 const BUILT: &str = "drift:clean \
                      plans:found,tasks=1,target_count=1,unlisted_count=0,test_framework=false \
-                     background:confident wip:told contract:written,profile=static \
+                     background:confident wip:told contract:drafted,profile=static \
                      contract_review:approved implement:done refine:done prove:pass";
 
 /// A fix round: what was found is fixed, refined no more, and proved.
@@ -26,7 +26,7 @@ fn work() -> Script {
     Script {
         flow: built_in(include_str!("../../../../workflows/work.toml")),
         usual: "plans:found,tasks=1,target_count=1,unlisted_count=0,test_framework=false \
-                contract:written,profile=static",
-        by_itself: "",
+                contract:drafted,profile=static",
+        by_itself: "look:open red_reason:right contract_seal:told contract_ready:ready",
     }
 }

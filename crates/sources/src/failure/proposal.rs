@@ -34,19 +34,29 @@ pub struct Proposal {
 impl Proposal {
     /// The fix of a row for a cause, with a number that no row has.
     pub fn of(row: &Row, cause: &Cause, plans: &Plans) -> Self {
+        Self::of_task(&row.number, &row.content, cause, |number| plans.row(number).is_some())
+    }
+
+    /// The fix of a task that may have no row, with a number that is not taken.
+    pub fn of_task(
+        task: &Number,
+        content: &str,
+        cause: &Cause,
+        taken: impl Fn(&Number) -> bool,
+    ) -> Self {
         let names = (1_u32..).map(|n| if n == 1 { "fix".to_owned() } else { format!("fix{n}") });
-        let mut numbers = names.into_iter().map(|name| row.number.below(&name));
+        let mut numbers = names.into_iter().map(|name| task.below(&name));
         let number = numbers.find_map(|number| match number {
-            Some(number) => plans.row(&number).is_none().then_some(number),
+            Some(number) => (!taken(&number)).then_some(number),
             // A number that cannot be any longer.
-            None => Some(row.number.clone()),
+            None => Some(task.clone()),
         });
         Proposal {
             fix_task_id: number.map_or_else(String::new, |number| number.to_string()),
-            source_task_id: row.number.to_string(),
-            content: format!("fix: {} - {}", row.content, cause.first.class.word()),
+            source_task_id: task.to_string(),
+            content: format!("fix: {content} - {}", cause.first.class.word()),
             dod: "Tests/CI pass".to_owned(),
-            depends: row.number.to_string(),
+            depends: task.to_string(),
             failure_category: cause.first.class.word().to_owned(),
             cause_key: cause.first.key(),
             test: cause.first.test.clone(),

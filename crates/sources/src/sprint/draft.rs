@@ -58,16 +58,38 @@ const UI: [&str; 10] = [
 impl SprintContract {
     /// The contract of a row, as far as it follows from the row and from the project's checks (commands by name).
     pub fn draft(row: &Row, commands: &BTreeMap<String, String>) -> Self {
-        let text = format!("{} {}", row.content, row.dod);
+        let task = Task {
+            id: row.number.to_string(),
+            title: row.content.clone(),
+            definition_of_done: row.dod.clone(),
+            depends_on: row.depends.numbers(),
+        };
+        Self::about(task, commands)
+    }
+
+    /// The same for a task that has no row.
+    pub fn of_task(
+        id: &str,
+        content: &str,
+        dod: &str,
+        commands: &BTreeMap<String, String>,
+    ) -> Self {
+        let (id, title, dod) = (id.to_owned(), content.to_owned(), dod.to_owned());
+        Self::about(Task { id, title, definition_of_done: dod, ..Task::default() }, commands)
+    }
+
+    fn about(task: Task, commands: &BTreeMap<String, String>) -> Self {
+        let (content, dod) = (&task.title, &task.definition_of_done);
+        let text = format!("{content} {dod}");
         let mut runtime: Vec<Validation> = Vec::new();
         let known = CHECKS.iter().filter_map(|name| Some((*name, commands.get(*name)?.clone())));
-        let named = commands_in(&row.dod).into_iter().map(|command| ("dod", command));
+        let named = commands_in(dod).into_iter().map(|command| ("dod", command));
         for (label, command) in known.chain(named) {
             if !runtime.iter().any(|own| own.command == command) {
                 runtime.push(Validation { label: label.to_owned(), command });
             }
         }
-        let browser: Vec<Flow> = checks_in(row)
+        let browser: Vec<Flow> = checks_in(content, dod)
             .into_iter()
             .filter(|check| has(check, &UI))
             .map(|description| Flow { description, ..Flow::default() })
@@ -81,14 +103,8 @@ impl SprintContract {
         let check = |description| Check { description, source: Origin::Dod, id: String::new() };
         let mut contract = SprintContract {
             schema_version: VERSION.to_owned(),
-            task: Task {
-                id: row.number.to_string(),
-                title: row.content.clone(),
-                definition_of_done: row.dod.clone(),
-                depends_on: row.depends.numbers(),
-            },
             contract: Terms {
-                checks: checks_in(row).into_iter().map(check).collect(),
+                checks: checks_in(content, dod).into_iter().map(check).collect(),
                 non_goals: Vec::new(),
                 runtime_validation: runtime,
                 browser_validation: browser,
@@ -106,6 +122,7 @@ impl SprintContract {
             approval: Approval::default(),
             digest: None,
             more: BTreeMap::new(),
+            task,
         };
         contract.name();
         contract
@@ -113,11 +130,11 @@ impl SprintContract {
 }
 
 /// What a DoD asks for, item by item: `a; b`, `(a) one, (b) two`, or all of it. Without one, what is to be done.
-fn checks_in(row: &Row) -> Vec<String> {
-    let dod = if row.dod.trim_matches(['-', ' ']).is_empty() { &row.content } else { &row.dod };
+fn checks_in(content: &str, dod: &str) -> Vec<String> {
+    let dod = if dod.trim_matches(['-', ' ']).is_empty() { content } else { dod };
     let mut parts = vec![String::new()];
     let mut in_code = false;
-    let mut rest = dod.as_str();
+    let mut rest = dod;
     while let Some(letter) = rest.chars().next() {
         let marker = if in_code { None } else { marker(rest) };
         match (letter, marker) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use windlass_agents::scripted::{Entry, Fault, Script};
+use windlass_agents::scripted::{Asked, Entry, Fault, Script};
 use windlass_core::path::Below;
 
 use crate::error::{Error, reading, writing};
@@ -29,9 +29,11 @@ pub fn run(args: &ActArgs, out: &mut Output) -> Result<Exit, Error> {
     let var = |name: &str| std::env::var(name).unwrap_or_default();
     let attempt = var("WINDLASS_ATTEMPT").parse().unwrap_or(1);
     let (role, unit, task) = (var("WINDLASS_ROLE"), var("WINDLASS_UNIT"), var("WINDLASS_TASK"));
-    let Some(entry) = script.entry(&role, &unit, &task, attempt) else {
+    let stage = var("WINDLASS_STAGE");
+    let asked = Asked { role: &role, unit: &unit, task: &task, stage: &stage, attempt };
+    let Some(entry) = script.entry(&asked) else {
         let what = format!(
-            "the script has nothing for {role}, unit {unit:?}, task {task:?}, attempt {attempt}"
+            "the script has nothing for {role}, unit {unit:?}, task {task:?}, stage {stage:?}, attempt {attempt}"
         );
         return Err(Error::not_taken(what));
     };

@@ -7,6 +7,7 @@ pub mod completions;
 pub mod cost;
 pub mod demo;
 pub mod doctor;
+pub mod fix;
 pub mod gates;
 pub mod init;
 pub mod inside;
@@ -17,6 +18,7 @@ pub mod learnings;
 pub mod log;
 pub mod memory;
 pub mod mission;
+pub mod plan;
 pub mod project;
 pub mod report;
 pub mod resume;
@@ -24,6 +26,7 @@ pub mod run;
 pub mod status;
 pub mod task;
 pub mod wish;
+pub mod work;
 pub mod workflow;
 
 use crate::cli::Command;
@@ -39,6 +42,9 @@ pub fn run(command: Command, out: &mut Output) -> Result<Exit, Error> {
         Command::Task(args) => task::run(&args, out),
         Command::Mission(args) => mission::run(&args, out),
         Command::Issues(args) => issues::run(&args, out),
+        Command::Work(args) => work::run(&args, out),
+        Command::Plan(args) => plan::run(&args, out),
+        Command::Fix(args) => fix::run(&args, out),
         Command::Resume(args) => resume::run(&args, out),
         Command::Stop(args) => wish::stop(&args, out),
         Command::Status(args) => status::run(&args, out),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use windlass_agents::scripted::{Entry, Script};
+use windlass_agents::scripted::{Asked, Entry, Script};
 use windlass_testkit::{Call, Reply, Request, Turn};
 
 /// What Windlass asks for, read back from a request.
@@ -37,6 +37,17 @@ impl Wanted {
             files: files.collect(),
         }
     }
+
+    /// As a script has it; it is not told of stages.
+    pub fn asked(&self) -> Asked<'_> {
+        Asked {
+            role: &self.role,
+            unit: &self.unit,
+            task: &self.task,
+            attempt: self.attempt,
+            ..Asked::default()
+        }
+    }
 }
 
 /// Mends what a check complained about, if that is what it is about: what is to be done instead.
@@ -49,8 +60,7 @@ pub fn actor(script: Script, mender: Arc<Mender>) -> impl Fn(&Request) -> Reply 
             return Reply::text("A title");
         }
         let wanted = Wanted::of(request);
-        let Some(entry) = script.entry(&wanted.role, &wanted.unit, &wanted.task, wanted.attempt)
-        else {
+        let Some(entry) = script.entry(&wanted.asked()) else {
             return Reply::text(format!("nothing is written for {wanted:?}"));
         };
         if request.answers() == 0 {

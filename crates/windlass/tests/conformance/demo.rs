@@ -6,7 +6,7 @@ pub mod slow {
     use std::process::Command;
     use std::sync::Arc;
 
-    use windlass_agents::scripted::Script;
+    use windlass_agents::scripted::{Asked, Script};
     use windlass_testkit::Server;
 
     use crate::actor::{Wanted, actor};
@@ -30,7 +30,7 @@ pub mod slow {
         let failing = text.lines().find_map(|line| line.trim().strip_prefix("FAIL tests/"));
         let command = failing.and_then(|test| test.strip_suffix(".sh")).unwrap_or("nothing");
         let script = Script::parse(&demo("script.toml")).unwrap();
-        let whole = &script.entry("task-executor", "2", "1", 2).unwrap().write["todo"];
+        let whole = &script.entry(&Asked { attempt: 2, ..wanted.asked() }).unwrap().write["todo"];
         Some(("todo".to_owned(), whole.replace("  done)", &format!("  {command})"))))
     }
 

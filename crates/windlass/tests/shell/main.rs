@@ -35,3 +35,4 @@ mod tutorial;
 mod two_at_once;
 mod without_git;
 mod words;
+mod work;

@@ -140,7 +140,7 @@ fn no_check_is_no_failure() {
 
 #[test]
 fn every_task_is_done_or_explained() {
-    let unapproved = "contract:written,profile=static contract_review:unapproved";
+    let unapproved = "contract:drafted,profile=static contract_review:unapproved";
     let two = "drift:clean plans:found,tasks=1+2<1,target_count=2,unlisted_count=0,\
                test_framework=false";
     work().holds([

@@ -8,7 +8,7 @@ use windlass_core::{
 use super::{BUILT, ONE, work};
 use crate::script::row;
 
-const APPROVED: &str = "review:approve residuals:pass proof:pass review_artifact:told";
+const APPROVED: &str = "review:approve residuals:pass review_artifact:told";
 
 #[test]
 fn an_approved_change_is_picked_onto_the_branch() {
@@ -20,7 +20,7 @@ fn an_approved_change_is_picked_onto_the_branch() {
             .records("cc:WIP cc:Done")
             .tells("marker-wip review-result marker-done completion-report"),
         row("the branch moved: proved again, and no agent is asked again", {
-            format!("{approved} landing:moved residuals:pass proof:pass")
+            format!("{approved} landing:moved residuals:pass")
         })
         .at("review_artifact"),
         row("a conflict is joined, then proved and reviewed again", {
@@ -68,7 +68,11 @@ fn an_approved_change_is_picked_onto_the_branch() {
     let script = work();
     let walk = script.play(&[], &approved);
     let (_, landing) = walk.find("landing").expect("under way");
-    assert!(matches!(landing.kind, EffectKind::Errand(Errand::Land { how: Land::CherryPick, .. })));
+    // `git cherry-pick --no-commit`, `git commit -m "{task.content}"`: one commit with the task's name.
+    let EffectKind::Errand(Errand::Land { how: Land::Commit, proof, .. }) = landing.kind else {
+        panic!("{:?}", landing.kind)
+    };
+    assert_eq!(proof.join(" "), "build test lint type-check contract", "as it would land");
 }
 
 #[test]
@@ -77,7 +81,7 @@ fn a_task_is_done_only_when_it_has_landed() {
     let mut walk = script.play(&[], ONE);
     let done = |records: Vec<String>| records.iter().any(|record| record == "cc:Done");
     let stages = "background wip contract contract_review implement refine prove review residuals \
-                  proof review_artifact landing";
+                  review_artifact landing";
     for stage in stages.split_whitespace() {
         script.go_on(&mut walk, &format!(">{stage}"));
         assert_eq!(walk.at(), [stage]);
@@ -94,11 +98,13 @@ fn a_task_is_done_only_when_it_has_landed() {
 }
 
 #[test]
-fn nothing_lands_or_is_handed_over_on_less_than_an_approved_review() {
+fn nothing_lands_on_less_than_an_approved_review() {
     let script = work();
-    let all = "review:approve browser:approve residuals:pass|skipped runtime:pass|skipped \
-               proof:pass|skipped";
-    assert_eq!((script.needs("landing"), script.needs("hand_over")), (all.into(), all.into()));
+    let all = "review:approve browser:approve residuals:pass|skipped runtime:pass|skipped";
+    assert_eq!(script.needs("landing"), all);
+    // What a person has waived is named, and nothing else is asked of it again.
+    assert_eq!(script.needs("waived_landing"), format!("prove:pass|skipped {all}"));
+    assert_eq!(script.needs("hand_over"), "combined:pass|skipped");
     assert_eq!(script.editors(), "red implement refine fix resolve");
 }
 
@@ -108,45 +114,62 @@ fn what_has_landed_never_comes_by_a_landing_again() {
 }
 
 #[test]
-fn without_a_commit_the_change_goes_to_the_checkout() {
-    let approved = format!("{BUILT} {APPROVED}");
+fn without_a_commit_everything_goes_to_the_checkout_as_one_change() {
+    let landed = format!("{BUILT} {APPROVED} landing:landed");
     let no_commit = |seed: &'static str, steps: &str| {
-        row(seed, format!("{approved} {steps}")).with("no_commit", "yes").never("landing")
+        row(seed, format!("{landed} {steps}")).with("no_commit", "yes")
     };
     work().holds([
-        no_commit("--no-commit: suppress auto-commit", "").at("hand_over"),
-        no_commit("use cc:Done without hash", "hand_over:saved")
-            .at("mark_done")
-            .records("cc:WIP cc:Done"),
-        no_commit("nothing to commit", "hand_over:nothing").at("mark_done"),
-        no_commit("… and that is the end of it", "hand_over:saved mark_done:told")
+        no_commit("nobody has it yet: no marker, no report", "progress:told")
+            .at("combined")
+            .records("cc:WIP")
+            .silent("marker-done completion-report")
             .units("1=done")
-            .never("after_done ci"),
-        no_commit("… exit 0", "hand_over:saved >").exits(0),
+            .never("mark_done after_done ci"),
+        no_commit("--no-commit: suppress auto-commit", "progress:told combined:pass")
+            .at("hand_over"),
+        no_commit("use cc:Done without hash", "progress:told combined:pass hand_over:saved")
+            .at("handed_over")
+            .records("cc:WIP cc:Done"),
+        no_commit("nothing to commit", "progress:told combined:skipped hand_over:nothing")
+            .at("handed_over"),
+        no_commit("… exit 0", "progress:told combined:pass hand_over:saved >")
+            .tells("marker-done completion-report")
+            .exits(0),
     ]);
+    let two =
+        "drift:clean plans:found,tasks=1+2,target_count=2,unlisted_count=0,test_framework=false";
+    work().holds([row("several tasks are one change", format!("{two} >"))
+        .with("no_commit", "yes")
+        .passes("combined hand_over handed_over")
+        .units("1=done 2=done")
+        .exits(0)]);
 }
 
 #[test]
 fn a_change_that_the_checkout_refuses_is_not_done() {
-    let refused = format!("{BUILT} {APPROVED} hand_over:refused lane_kept:told");
+    let refused = format!(
+        "{BUILT} {APPROVED} landing:landed progress:told combined:pass hand_over:refused lane_kept:told"
+    );
     let no_commit = |seed: &'static str, steps: &str| {
         row(seed, format!("{refused} {steps}")).with("no_commit", "yes")
     };
     work().holds([
-        no_commit("the lane is kept and named", "").tells("lane-kept").at("take_it").exits(8),
+        no_commit("the branch is kept and named", "").tells("lane-kept").at("take_it").exits(8),
         no_commit("cc:Done is for what was handed over", "")
             .records("cc:WIP")
-            .silent("marker-done completion-report")
-            .never("mark_done"),
-        no_commit("… the checkout is clean now", "take_it:retry").at("hand_over"),
-        no_commit("… and takes it", "take_it:retry hand_over:saved mark_done:told")
-            .records("cc:WIP handed_over_again cc:Done")
-            .units("1=done"),
-        no_commit("… or it is left in its lane, and explained", "take_it:leave >")
-            .records("cc:WIP left_in_lane")
+            .silent("marker-done completion-report"),
+        no_commit("… the checkout is clean now", "take_it:retry").at("combined"),
+        no_commit(
+            "… and takes it",
+            "take_it:retry combined:pass hand_over:saved handed_over:told >",
+        )
+        .records("cc:WIP handed_over_again cc:Done")
+        .exits(0),
+        no_commit("… or it is left on its branch, and explained", "take_it:leave >")
+            .records("cc:WIP left_on_branch")
             .silent("marker-done")
             .tells("unfinished-tasks aggregate-report")
-            .units("1=skipped")
             .exits(4),
     ]);
 }

@@ -66,7 +66,8 @@ fn the_mode_is_by_count_unless_a_flag_says_otherwise() {
         let (_, implement) = walk.find("implement").expect("under way");
         assert_eq!(implement.with.get("mode"), Some(&mode.into()), "{seed}: {count} {inputs:?}");
         let codex = inputs.iter().any(|(name, _)| *name == "codex");
-        assert_eq!(implement.with.get("delegate_to_codex"), Some(&codex.into()), "{seed}");
+        let agent = if codex { "codex" } else { "default" };
+        assert_eq!(implement.with.get("agent"), Some(&agent.into()), "{seed}");
     }
 }
 
@@ -75,7 +76,7 @@ fn codex_and_auto_mode_are_explicit_only() {
     let script = work();
     let walk = script.play(&[], &format!("{} >implement", tasks(1)));
     let (_, implement) = walk.find("implement").expect("under way");
-    assert_eq!(implement.with.get("delegate_to_codex"), Some(&false.into()));
+    assert_eq!(implement.with.get("agent"), Some(&"default".into()));
     assert_eq!(implement.with.get("auto_mode"), Some(&false.into()));
     let walk = script.play(&[("auto_mode", "yes")], &format!("{} >implement", tasks(1)));
     let (_, implement) = walk.find("implement").expect("under way");
@@ -95,8 +96,8 @@ fn the_options_defaults_are_the_seeds() {
     assert_eq!(value("sequential"), Some(false.into()));
     assert_eq!(value("targets"), Some("all".into()), "2) All (recommended)");
     let walk = script.play(&[("targets", "3, 5-7")], "drift:clean");
-    let (_, plans) = walk.find("plans").expect("under way");
-    assert_eq!(plans.with.get("targets"), Some(&"3, 5-7".into()));
+    assert!(walk.is_at("plans"), "whoever reads the table knows the run's inputs");
+    assert_eq!(walk.run().input_named("targets"), Some(&"3, 5-7".into()));
 }
 
 #[test]

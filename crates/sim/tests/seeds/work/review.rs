@@ -66,7 +66,7 @@ fn the_verdict_approves_or_requests_changes() {
             format!("{BUILT} review:approve residuals:skipped proof:skipped")
         })
         .at("review_artifact"),
-        row("save review artifact", format!("{BUILT} review:approve residuals:pass proof:pass"))
+        row("save review artifact", format!("{BUILT} review:approve residuals:pass"))
             .at("review_artifact")
             .tells("review-result"),
     ]);
@@ -78,7 +78,11 @@ fn there_are_exactly_three_fix_rounds() {
     let cases = [
         ("static", "review:request_changes", "REQUEST_CHANGES"),
         ("static", "review:approve residuals:fail", "residuals"),
-        ("static", "review:approve residuals:pass proof:fail", "test failures are major"),
+        (
+            "static",
+            "review:approve residuals:pass review_artifact:told landing:fail",
+            "test failures are major",
+        ),
         ("browser", "review:approve browser:request_changes", "the browser's verdict"),
         ("runtime", "review:approve residuals:pass runtime:fail", "runtime_verdict"),
     ];
@@ -118,10 +122,10 @@ fn a_person_decides_what_happens_with_the_remaining_findings() {
     let stuck = format!("{BUILT} {rounds} review:request_changes");
     work().holds([
         row("continue", format!("{stuck} review_stuck:continue"))
-            .at("review_artifact")
+            .at("waived_artifact")
             .records("cc:WIP continued_with_findings"),
         row("… lands with the findings on record", format!("{stuck} review_stuck:continue >"))
-            .passes("review_artifact landing mark_done")
+            .passes("waived_artifact waived_landing mark_done")
             .units("1=done")
             .exits(0),
         row("abort", format!("{stuck} review_stuck:abort"))
@@ -144,7 +148,7 @@ fn a_person_decides_what_happens_with_the_remaining_findings() {
 fn the_profile_of_the_contract_adds_to_the_review_and_only_worsens_it() {
     let reviewed = |profile: &str, verdict: &str| {
         format!(
-            "{ONE} >contract contract:written,profile={profile} contract_review:approved \
+            "{ONE} >contract contract:drafted,profile={profile} contract_review:approved \
              implement:done refine:done prove:pass review:{verdict}"
         )
     };
@@ -152,14 +156,14 @@ fn the_profile_of_the_contract_adds_to_the_review_and_only_worsens_it() {
     let browser = reviewed("browser", "approve");
     work().holds([
         row("static", reviewed("static", "approve") + " residuals:pass")
-            .at("proof")
+            .at("review_artifact")
             .never("runtime browser")
             .records("cc:WIP"),
         row("runtime: run-contract-review-checks", runtime.clone()).at("runtime").never("browser"),
-        row("… passes", runtime.clone() + " runtime:pass").at("proof").records("cc:WIP"),
+        row("… passes", runtime.clone() + " runtime:pass").at("review_artifact").records("cc:WIP"),
         row("… runtime_verdict == REQUEST_CHANGES", runtime.clone() + " runtime:fail").at("fix"),
         row("… no validation command → use static verdict as-is", runtime + " runtime:skipped")
-            .at("proof")
+            .at("review_artifact")
             .records("cc:WIP DOWNGRADE_TO_STATIC"),
         row("browser: PENDING_BROWSER, then the browser", browser.clone())
             .at("browser")

@@ -87,6 +87,8 @@ fn the_failure_is_observed_and_not_assumed() {
     // What the check came to (a failing test is a pass here), and where that leads.
     let cases = [
         ("b. Confirm failure", "red_seen:pass", "contract"),
+        ("… of the new test, and of no other", "red_seen:pass red_reason:wrong", "red"),
+        ("… nobody can tell", "red_seen:pass red_reason:unclear", "contract"),
         ("nothing to run", "red_seen:skipped", "contract"),
         ("it does not fail: written anew", "red_seen:fail", "red"),
         ("… twice", "red_seen:fail red:written red_seen:fail", "red"),
@@ -126,13 +128,31 @@ fn the_failure_is_observed_and_not_assumed() {
 
 #[test]
 fn the_contract_is_approved_before_anything_is_implemented() {
-    let written = format!("{ONE} background:confident wip:told contract:written,profile=static");
+    let written = format!("{ONE} background:confident wip:told contract:drafted,profile=static");
     work().holds([
         row("Generate sprint-contract.json", format!("{ONE} background:confident wip:told"))
             .at("contract"),
         row("Add Reviewer perspective and confirm approved status", written.clone())
             .at("contract_review"),
-        row("approved", format!("{written} contract_review:approved")).at("implement"),
+        row("approved", format!("{written} contract_review:approved"))
+            .passes("contract_seal contract_ready")
+            .at("implement"),
+        row(
+            "sealed in this very run",
+            format!("{ONE} background:confident wip:told contract:ready"),
+        )
+        .at("implement")
+        .never("contract_review"),
+        row("changed since", format!("{ONE} background:confident wip:told contract:changed"))
+            .records("cc:WIP contract_changed")
+            .units("1=failed")
+            .never("implement"),
+        row("changed on the disk since it was approved", {
+            format!("{written} contract_review:approved contract_seal:told contract_ready:changed")
+        })
+        .records("cc:WIP contract_changed")
+        .units("1=failed")
+        .never("implement"),
         row("stop if unapproved", format!("{written} contract_review:unapproved"))
             .records("cc:WIP contract_unapproved")
             .units("1=failed")

@@ -1,0 +1,307 @@
+//! What we put into Plans.md: the cells that are to say how far a task is, and rows that are new. Everything else in it is a
+//! person's, and so is a cell that they have changed since.
+//!
+//! What we are about to write is remembered first: whoever is cut off in between finds that the cell is as it was, or as they
+//! wanted it, and in either case theirs to go on with.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use windlass_engine::message::Trouble;
+use windlass_sources::plans::{BYTES_MAX, NewRow, Number, Plans, Status};
+
+use crate::memory::Files;
+
+/// Who writes into Plans.md.
+#[derive(Debug)]
+pub struct Cells {
+    files: Files,
+    path: String,
+    /// Where it is remembered what was written.
+    ledger: PathBuf,
+    known: Ledger,
+    /// What a person was told already.
+    told: Vec<String>,
+}
+
+/// What was written, by the number of the row.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Ledger {
+    /// Of which run.
+    run: String,
+    /// Markers: the last one, and the one before it, which is there until the last is written.
+    marks: BTreeMap<String, Vec<String>>,
+    /// Rows that are new, and whether they are there for certain.
+    rows: BTreeMap<String, bool>,
+}
+
+impl Cells {
+    /// Writes into a file of a checkout, for a run.
+    pub fn of(files: Files, path: &str, state: &Path, run: &str) -> Self {
+        let ledger = state.join("plans-marks.json");
+        let text = fs::read_to_string(&ledger).unwrap_or_default();
+        let known: Ledger = serde_json::from_str(&text).unwrap_or_default();
+        let fresh = || Ledger { run: run.to_owned(), ..Ledger::default() };
+        let known = if known.run == run { known } else { fresh() };
+        Cells { files, path: path.to_owned(), ledger, known, told: Vec::new() }
+    }
+
+    /// The file as it is, if it is there.
+    ///
+    /// # Errors
+    ///
+    /// When it is there and cannot be read.
+    pub fn text(&self) -> Result<Option<String>, windlass_sources::SourceError> {
+        self.files.short(&self.path, BYTES_MAX)
+    }
+
+    /// Has the file say what it should: `began` is what it said when tasks were selected. What a person should know.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or written.
+    pub fn put(
+        &mut self,
+        began: &Plans,
+        marks: &BTreeMap<Number, Status>,
+        rows: &[NewRow],
+    ) -> Result<Vec<String>, Trouble> {
+        let Some(text) = self.text()? else { return Ok(Vec::new()) };
+        let mut said = Vec::new();
+        let mut next = self.known.clone();
+        let mut plans = Plans::read(text.clone());
+        let missing: Vec<NewRow> =
+            rows.iter().filter(|row| self.is_missing(&plans, row)).cloned().collect();
+        if !missing.is_empty()
+            && let Some(appended) = plans.with_rows(&missing)
+        {
+            plans = appended.plans;
+            next.rows.extend(missing.iter().map(|row| (row.number.to_string(), false)));
+        }
+        for (number, want) in marks {
+            plans = self.marked(plans, began, number, want, &mut next, &mut said);
+        }
+        let whole = plans.text().to_owned();
+        if whole != text {
+            self.remember(next)?;
+            self.files.write(&self.path, &whole)?;
+        }
+        // What is there by now is there, and is not brought back once somebody takes it out.
+        let mut sure = self.known.clone();
+        sure.rows.values_mut().for_each(|there| *there = true);
+        for kept in sure.marks.values_mut() {
+            kept.truncate(1);
+        }
+        self.remember(sure)?;
+        said.retain(|what| !self.told.contains(what));
+        self.told.extend(said.iter().cloned());
+        Ok(said)
+    }
+
+    /// Whether a row is to be added: nobody has taken it out again.
+    fn is_missing(&self, plans: &Plans, row: &NewRow) -> bool {
+        let was_there = self.known.rows.get(row.number.as_str()) == Some(&true);
+        !was_there && plans.row(&row.number).is_none()
+    }
+
+    /// The file with a marker, if the cell is as it was or as we wrote it.
+    fn marked(
+        &self,
+        plans: Plans,
+        began: &Plans,
+        number: &Number,
+        want: &Status,
+        next: &mut Ledger,
+        said: &mut Vec<String>,
+    ) -> Plans {
+        let Some(row) = plans.row(number) else {
+            // Of a fix that nobody has approved there never was one.
+            if began.row(number).is_some() {
+                said.push(format!(
+                    "task {number} was taken out of {} meanwhile: it is not brought back",
+                    self.path
+                ));
+            }
+            return plans;
+        };
+        let is = row.status.to_string();
+        if row.status == *want {
+            return plans;
+        }
+        let before = began.row(number).map_or(Status::Todo, |row| row.status.clone()).to_string();
+        let ours = match self.known.marks.get(number.as_str()) {
+            Some(written) => written.contains(&is),
+            None => is == before,
+        };
+        if !ours {
+            said.push(format!(
+                "Status of task {number} was changed to {is:?} in {} meanwhile: it stays so, and does not become {:?}",
+                self.path,
+                want.to_string()
+            ));
+            return plans;
+        }
+        match plans.with_status(number, want) {
+            Some(marked) => {
+                next.marks.insert(number.to_string(), vec![want.to_string(), is]);
+                marked
+            }
+            None => {
+                said.push(format!(
+                    "task {number} cannot be marked {want} in {}: its row cannot be told from another",
+                    self.path
+                ));
+                plans
+            }
+        }
+    }
+
+    fn remember(&mut self, known: Ledger) -> Result<(), Trouble> {
+        if self.known == known {
+            return Ok(());
+        }
+        let text = serde_json::to_string(&known).unwrap_or_default();
+        let new = self.ledger.with_extension("new");
+        let written = fs::write(&new, text).and_then(|()| fs::rename(&new, &self.ledger));
+        written.map_err(|error| Trouble::io("write", &self.ledger, &error))?;
+        self.known = known;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEGAN: &str = "# Plans\n\n| Task | Content | DoD | Depends | Status |\n|---|---|---|---|---|\n\
+                         | 1 | One | it is | - | cc:TODO |\n| 2 | Two | it is | 1 | cc:TODO (Ada) |\n";
+
+    struct Rig {
+        top: tempfile::TempDir,
+        state: tempfile::TempDir,
+        began: Plans,
+    }
+
+    impl Rig {
+        fn new() -> Self {
+            let rig = Rig {
+                top: tempfile::tempdir().unwrap(),
+                state: tempfile::tempdir().unwrap(),
+                began: Plans::read(BEGAN),
+            };
+            rig.write(BEGAN);
+            rig
+        }
+
+        fn cells(&self) -> Cells {
+            Cells::of(Files::of(self.top.path()), "Plans.md", self.state.path(), "work-1")
+        }
+
+        fn write(&self, text: &str) {
+            fs::write(self.top.path().join("Plans.md"), text).unwrap();
+        }
+
+        fn read(&self) -> String {
+            fs::read_to_string(self.top.path().join("Plans.md")).unwrap()
+        }
+
+        fn put(&self, marks: &[(&str, Status)], rows: &[NewRow]) -> Vec<String> {
+            let number = |text: &str| Number::of(text).unwrap();
+            let marks = marks.iter().map(|(at, mark)| (number(at), mark.clone())).collect();
+            self.cells().put(&self.began, &marks, rows).unwrap()
+        }
+    }
+
+    fn done() -> Status {
+        Status::done(Some("a1b2c3d4e5f6"))
+    }
+
+    #[test]
+    fn a_marker_is_all_that_changes_and_whoever_comes_next_knows_it_for_ours() {
+        let rig = Rig::new();
+        assert_eq!(rig.put(&[("2", Status::Wip)], &[]), [""; 0]);
+        assert_eq!(rig.read(), BEGAN.replace("cc:TODO (Ada)", "cc:WIP (Ada)"));
+        assert_eq!(rig.put(&[("2", done())], &[]), [""; 0]);
+        assert_eq!(rig.read(), BEGAN.replace("cc:TODO (Ada)", "cc:Done [a1b2c3d] (Ada)"));
+        // Nothing to do is nothing written.
+        let before = fs::metadata(rig.top.path().join("Plans.md")).unwrap().modified().unwrap();
+        assert_eq!(rig.put(&[("2", done())], &[]), [""; 0]);
+        let after = fs::metadata(rig.top.path().join("Plans.md")).unwrap().modified().unwrap();
+        assert_eq!(before, after);
+    }
+
+    #[test]
+    fn what_a_person_has_made_of_a_cell_stays_and_is_said_once() {
+        let rig = Rig::new();
+        rig.put(&[("1", Status::Wip)], &[]);
+        rig.write(
+            &rig.read().replace("cc:WIP", "cc:blocked by Ada").replace("Two", "Two, and a half"),
+        );
+        let mut cells = rig.cells();
+        let marks = [(Number::of("1").unwrap(), done())].into();
+        let said = cells.put(&rig.began, &marks, &[]).unwrap();
+        assert!(
+            said[0].starts_with("Status of task 1 was changed to \"cc:blocked by Ada\""),
+            "{said:?}"
+        );
+        assert!(rig.read().contains("| cc:blocked by Ada |") && rig.read().contains("and a half"));
+        assert_eq!(cells.put(&rig.began, &marks, &[]).unwrap(), [""; 0]);
+        // Set back to where it began, it is not ours either: we had written something else by then.
+        rig.write(BEGAN);
+        assert_eq!(rig.put(&[("1", done())], &[]).len(), 1);
+        assert_eq!(rig.read(), BEGAN);
+        rig.write(&BEGAN.replace("| 1 | One | it is | - | cc:TODO |\n", ""));
+        assert!(rig.put(&[("1", done())], &[])[0].contains("is not brought back"));
+    }
+
+    #[test]
+    fn cut_off_on_either_side_of_the_write_nothing_is_lost() {
+        let rig = Rig::new();
+        rig.put(&[("1", Status::Wip)], &[]);
+        let wip = rig.read();
+        // Remembered, and not written.
+        rig.put(&[("1", done())], &[]);
+        rig.write(&wip);
+        let mut cells = rig.cells();
+        cells.known.marks.insert("1".to_owned(), vec![done().to_string(), "cc:WIP".to_owned()]);
+        let marks = [(Number::of("1").unwrap(), done())].into();
+        assert_eq!(cells.put(&rig.began, &marks, &[]).unwrap(), [""; 0]);
+        assert!(rig.read().contains("cc:Done [a1b2c3d]"));
+    }
+
+    #[test]
+    fn a_new_row_comes_once_and_stays_away_when_somebody_takes_it_out() {
+        let rig = Rig::new();
+        let row = NewRow {
+            number: Number::of("1.fix").unwrap(),
+            content: "fix: One - timeout".into(),
+            dod: "Tests/CI pass".into(),
+            depends: vec![Number::of("1").unwrap()],
+            status: Status::Todo,
+            beside: Number::of("1"),
+        };
+        let rows = [row];
+        rig.put(&[], &rows);
+        let with = format!("{BEGAN}| 1.fix | fix: One - timeout | Tests/CI pass | 1 | cc:TODO |\n");
+        assert_eq!(rig.read(), with);
+        rig.put(&[("1.fix", Status::Wip)], &rows);
+        assert_eq!(
+            rig.read(),
+            with.replace("| 1 | cc:TODO |\n", "| 1 | cc:WIP |\n").replacen(
+                "| it is | 1 | cc:WIP",
+                "| it is | 1 | cc:TODO",
+                1
+            )
+        );
+        rig.write(BEGAN);
+        rig.put(&[], &rows);
+        assert_eq!(rig.read(), BEGAN);
+        // Remembered, and never written: then it comes.
+        let mut cells = rig.cells();
+        cells.known.rows.insert("1.fix".to_owned(), false);
+        cells.put(&rig.began, &BTreeMap::new(), &rows).unwrap();
+        assert_eq!(rig.read(), with);
+    }
+}

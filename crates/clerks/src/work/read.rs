@@ -1,0 +1,338 @@
+//! What work reads: markers against the history, the rows that are meant, a row as it is by now, contracts, and why something
+//! failed.
+
+use std::collections::BTreeMap;
+
+use windlass_core::run::Item;
+use windlass_core::value::Value;
+use windlass_engine::clerk::Situation;
+use windlass_engine::shop::lock;
+use windlass_sources::failure::{Cause, Proposal};
+use windlass_sources::plans::{
+    Chosen, Drift, Effort, Form, Known, Number, Plans, Row, Status, Targets, drift,
+};
+use windlass_sources::sprint::{self, BrowserMode, Profile, SprintContract, Standing};
+use windlass_sources::{Reading, SourceError};
+
+use super::red::{self, Reason};
+use super::session::{Session, UNLISTED_DOD};
+use super::{Work, understood};
+use crate::memory::failures;
+
+/// What it can read.
+pub const READS: [&str; 7] = [
+    "plans-drift",
+    "plans-table",
+    "plans-row",
+    "red-reason",
+    "sprint-contract",
+    "contract-standing",
+    "failure-cause",
+];
+
+/// What an input says where there is nothing to say.
+pub const NOTHING: &str = "-";
+
+/// So many failing lines are told.
+const TOLD: usize = 20;
+
+impl Work {
+    pub(super) fn look(&self, name: &str, at: &Situation) -> Result<Option<Reading>, SourceError> {
+        Ok(Some(match name {
+            "plans-drift" => self.stale()?,
+            "plans-table" => self.table()?,
+            "plans-row" => self.row_by_now(at)?,
+            "red-reason" => self.red_reason(at),
+            "sprint-contract" => self.contract(at)?,
+            "contract-standing" => self.contract_by_now(at)?,
+            "failure-cause" => self.cause(at),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The markers that do not say what the history says.
+    fn stale(&self) -> Result<Reading, SourceError> {
+        let Some(text) = self.text()? else { return Ok(came("clean")) };
+        let Some(past) = &self.history.0 else { return Ok(came("clean")) };
+        let commits = past.commits().map_err(|why| SourceError::bad("the history", why))?;
+        let stale = drift(Plans::read(text).rows(), &commits);
+        if stale.is_empty() {
+            return Ok(came("clean"));
+        }
+        let mut remarks: Vec<String> = stale.iter().take(TOLD).map(Drift::to_string).collect();
+        if stale.len() > TOLD {
+            remarks.push(format!("… and {} more", stale.len() - TOLD));
+        }
+        Ok(Reading { remarks, ..came("stale") })
+    }
+
+    /// The rows that are meant.
+    fn table(&self) -> Result<Reading, SourceError> {
+        let Some(text) = self.text()?.filter(|text| !text.trim().is_empty()) else {
+            return Ok(came("missing"));
+        };
+        let plans = Plans::read(text.clone());
+        if plans.form() != Form::Second {
+            return Ok(came("old_format"));
+        }
+        let chosen = match self.targets.as_str() {
+            NOTHING => Ok(Chosen::default()),
+            targets => Targets::parse(targets).and_then(|targets| plans.select(&targets)),
+        };
+        let chosen = match chosen {
+            Ok(chosen) => chosen,
+            Err(refusal) => {
+                let what = format!("{refusal}: {}", refusal.next_step("windlass work"));
+                return Ok(Reading { remarks: vec![what], ..came("refused") });
+            }
+        };
+        let failed = self.failed_before()?;
+        let mut reading = came("found");
+        reading.remarks = understood(&plans, &self.path);
+        reading.remarks.extend(chosen.remarks.iter().cloned());
+        let tasks = items(&chosen, &failed);
+        let unlisted = unlisted(&plans, &self.extra);
+        let number = |count: usize| Value::Number(i64::try_from(count).unwrap_or(i64::MAX));
+        reading.facts = BTreeMap::from([
+            ("target_count".to_owned(), number(tasks.len() + unlisted.len())),
+            ("unlisted_count".to_owned(), number(unlisted.len())),
+            ("test_framework".to_owned(), Value::Flag(self.checks.contains_key("test"))),
+        ]);
+        reading.lists.insert("tasks".to_owned(), tasks);
+        reading.lists.insert("unlisted".to_owned(), unlisted);
+        reading.papers.insert(self.path.clone(), text.into_bytes());
+        Ok(reading)
+    }
+
+    /// What this project remembers of tasks that failed.
+    fn failed_before(&self) -> Result<String, SourceError> {
+        Ok(self.files.text(failures::PATH)?.unwrap_or_default())
+    }
+
+    /// A row as a person has it by now.
+    fn row_by_now(&self, at: &Situation) -> Result<Reading, SourceError> {
+        let Some((unit, _)) = &at.unit else { return Ok(came("open")) };
+        let began = self.session().row(unit).map(|row| row.status.clone());
+        // What has no row, or is new, is nobody else's.
+        let Some(began) = began else { return Ok(came("open")) };
+        let now = self.text()?.map(Plans::read);
+        let now = now.as_ref().and_then(|plans| plans.row(&Number::of(unit)?));
+        let Some(now) = now.map(|row| row.status.clone()) else {
+            return Ok(Reading {
+                remarks: vec![format!("task {unit} was taken out of {}", self.path)],
+                ..came("removed")
+            });
+        };
+        let word = match &now {
+            same if *same == began => "open",
+            Status::Done { .. } => "done",
+            Status::Todo | Status::Wip => "open",
+            Status::Other(_) => "theirs",
+        };
+        let mut reading = came(word);
+        if word != "open" {
+            reading
+                .remarks
+                .push(format!("task {unit} was set to {now} in {} meanwhile", self.path));
+        }
+        Ok(reading)
+    }
+
+    /// Why the tests fail that are to fail.
+    fn red_reason(&self, at: &Situation) -> Reading {
+        let session = self.session();
+        let tale = at.unit.as_ref().and_then(|(unit, _)| session.tales.get(unit));
+        let Some((_, printed)) = tale.and_then(|tale| tale.red.as_ref()) else {
+            return came("unclear");
+        };
+        match red::reason(printed, session.on_base()) {
+            Reason::Right => came("right"),
+            Reason::Wrong(what) => Reading { remarks: vec![what], ..came("wrong") },
+            Reason::Unclear => {
+                let what =
+                    "the tests fail, and what they print does not say which: it is taken as it is";
+                Reading { remarks: vec![what.to_owned()], ..came("unclear") }
+            }
+        }
+    }
+
+    /// The contract of a task: as it is there, or made of its row.
+    fn contract(&self, at: &Situation) -> Result<Reading, SourceError> {
+        let Some((unit, _)) = &at.unit else { return Ok(came("drafted")) };
+        let Some(number) = Number::of(unit) else {
+            return Err(SourceError::bad(&self.path, format!("{unit:?} is no number of a task")));
+        };
+        let path = sprint::path(&number);
+        let (draft, sealed) = {
+            let session = self.session();
+            let sealed = session.tales.get(unit).and_then(|tale| tale.sealed.clone());
+            (draft(&session, unit, &self.checks), sealed)
+        };
+        let there = self.files.short(&path, sprint::BYTES_MAX)?;
+        let (word, contract) = match there {
+            Some(text) => {
+                let own = lock(&self.projection).is_ours(&path, &text);
+                let there = SprintContract::read(&path, &text)?;
+                match there.standing(sealed.as_deref()) {
+                    Standing::Ready => ("ready", there),
+                    Standing::Changed => ("changed", there),
+                    // What we wrote for another run is made anew; what a person wrote is taken as it is.
+                    Standing::Unapproved if own => ("drafted", draft),
+                    Standing::Unapproved => ("drafted", there),
+                }
+            }
+            None => ("drafted", draft),
+        };
+        let flaws = contract.flaws(&number);
+        if !flaws.is_empty() {
+            return Err(SourceError::bad(&path, flaws.join("; ")));
+        }
+        let mut reading = came(word);
+        let profile = contract.review.reviewer_profile;
+        let mode = match (profile, contract.review.browser_mode) {
+            (Profile::Browser, Some(BrowserMode::Scripted)) => "scripted",
+            (Profile::Browser, _) => "exploratory",
+            (Profile::Static | Profile::Runtime, _) => "none",
+        };
+        reading.facts = BTreeMap::from([
+            ("profile".to_owned(), Value::text(profile.word())),
+            ("browser_mode".to_owned(), Value::text(mode)),
+        ]);
+        if word == "drafted" {
+            reading.papers.insert(path, contract.write().into_bytes());
+        }
+        Ok(reading)
+    }
+
+    /// Whether a contract is what was approved, on the disk as well.
+    fn contract_by_now(&self, at: &Situation) -> Result<Reading, SourceError> {
+        let unit = at.unit.as_ref().map(|(unit, _)| unit.as_str()).unwrap_or_default();
+        let Some(number) = Number::of(unit) else { return Ok(came("unapproved")) };
+        let path = sprint::path(&number);
+        let (own, sealed) = {
+            let session = self.session();
+            let tale = session.tales.get(unit);
+            (tale.and_then(|it| it.contract.clone()), tale.and_then(|it| it.sealed.clone()))
+        };
+        let standing = match self.files.short(&path, sprint::BYTES_MAX)? {
+            // As we wrote it, it may be of a moment ago: then what is on record counts.
+            Some(text) if !lock(&self.projection).is_ours(&path, &text) => {
+                SprintContract::read(&path, &text)?.standing(sealed.as_deref())
+            }
+            _ => own.map_or(Standing::Unapproved, |own| own.standing(sealed.as_deref())),
+        };
+        Ok(match standing {
+            Standing::Ready => came("ready"),
+            Standing::Unapproved => {
+                Reading { remarks: vec![format!("{path} is not approved")], ..came("unapproved") }
+            }
+            Standing::Changed => {
+                let what =
+                    format!("{path} is not what was approved: remove it, and it is made anew");
+                Reading { remarks: vec![what], ..came("changed") }
+            }
+        })
+    }
+
+    /// Why something fails after a task was done, and the task that would mend it.
+    fn cause(&self, at: &Situation) -> Reading {
+        let unit = at.unit.as_ref().map(|(unit, _)| unit.as_str()).unwrap_or_default();
+        let session = self.session();
+        let tale = session.tales.get(unit);
+        let printed = tale.and_then(|tale| tale.failed_after.as_deref()).unwrap_or_default();
+        let cause = Cause::of(printed);
+        let mut reading = came("classified");
+        let class = cause.first.class.word();
+        reading.facts.insert("cause".to_owned(), Value::text(class));
+        let Some(number) = Number::of(unit) else { return reading };
+        let taken = |number: &Number| {
+            session.row(number.as_str()).is_some()
+                || session.tales.contains_key(number.as_str())
+                || session.proposals.iter().any(|(it, _)| it.fix_task_id == number.as_str())
+        };
+        let content = tale.map_or("", |tale| tale.content.as_str());
+        let fix = Proposal::of_task(&number, content, &cause, taken);
+        let text = |text: &str| Value::text(text);
+        let facts = BTreeMap::from([
+            ("skip_tdd".to_owned(), Value::Flag(true)),
+            ("effort_score".to_owned(), Value::Number(2)),
+            ("category".to_owned(), text(&fix.failure_category)),
+            ("key".to_owned(), text(&fix.cause_key)),
+            ("test".to_owned(), text(fix.test.as_deref().unwrap_or_default())),
+        ]);
+        let item = Item {
+            id: fix.fix_task_id.as_str().into(),
+            title: fix.content.as_str().into(),
+            depends: vec![unit.into()],
+            facts,
+            ..Item::default()
+        };
+        reading.lists.insert("fixes".to_owned(), vec![item]);
+        let what = match &cause.first.test {
+            Some(test) => format!("{class}: {test}: {}", cause.first.message),
+            None => format!("{class}: {}", cause.first.message),
+        };
+        reading.remarks.push(what);
+        reading
+    }
+}
+
+/// The units of rows that were selected.
+pub fn items(chosen: &Chosen, failed: &str) -> Vec<Item> {
+    chosen.picked.iter().map(|picked| picked.item(&effort(&picked.row, failed))).collect()
+}
+
+/// How hard the task of a row is, by what the project remembers of its failures.
+pub fn effort(row: &Row, failed: &str) -> Effort {
+    let mark = failed_as(row.number.as_str(), &row.content);
+    let known = failed.lines().any(|line| line.contains(&mark));
+    Effort::of(row, if known { Known::Failed } else { Known::Nothing })
+}
+
+/// How it is remembered that a task failed.
+pub fn failed_as(number: &str, content: &str) -> String {
+    let content: Vec<&str> = content.split_whitespace().collect();
+    format!("[skill:harness-work] [type:task]:** Task {number}: {}", content.join(" "))
+}
+
+/// The units of tasks that somebody named and that have no row yet, each with the next number that is free.
+fn unlisted(plans: &Plans, extra: &[String]) -> Vec<Item> {
+    let known = plans.rows().iter().map(|row| row.number.as_str());
+    let whole = known.filter_map(|number| number.split('.').next()?.parse::<u64>().ok());
+    let mut next = whole.max().unwrap_or(0);
+    let mut items = Vec::new();
+    for content in extra {
+        // What has a row already is not there twice.
+        if plans.rows().iter().any(|row| row.content == *content) {
+            continue;
+        }
+        next += 1;
+        let facts = [
+            ("skip_tdd".to_owned(), Value::Flag(false)),
+            ("effort_score".to_owned(), Value::Number(0)),
+        ];
+        items.push(Item {
+            id: next.to_string().into(),
+            title: content.as_str().into(),
+            facts: facts.into(),
+            ..Item::default()
+        });
+    }
+    items
+}
+
+/// A contract as it follows from a task and the project.
+fn draft(session: &Session, unit: &str, checks: &BTreeMap<String, String>) -> SprintContract {
+    if let Some(row) = session.row(unit) {
+        return SprintContract::draft(row, checks);
+    }
+    let tale = session.tales.get(unit);
+    let (content, dod) =
+        tale.map_or(("", UNLISTED_DOD), |it| (it.content.as_str(), it.dod.as_str()));
+    let dod = if dod.is_empty() { UNLISTED_DOD } else { dod };
+    SprintContract::of_task(unit, content, dod, checks)
+}
+
+fn came(word: &str) -> Reading {
+    Reading { verdict: word.to_owned(), ..Reading::default() }
+}

@@ -1,0 +1,53 @@
+//! What has been committed: the history of what is checked out, and what a commit of it has changed.
+
+use crate::{error::RepoError, git::GitError, oid::Oid, repository::Repository};
+
+/// What a commit has changed, compared with its first parent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changed {
+    /// The files, in git's order.
+    pub files: Vec<String>,
+    /// How many lines were added.
+    pub insertions: usize,
+    /// How many lines were taken away.
+    pub deletions: usize,
+}
+
+impl Repository {
+    /// Every commit in the history of what is checked out, with the first line of its message, newest first.
+    pub fn past(&self) -> Result<Vec<(Oid, String)>, RepoError> {
+        let place = self.refs();
+        let call = self.git.call("past", &place);
+        let said = call.args(["log", "-z", "--format=%H %s", "HEAD", "--"]).ok()?;
+        let said = String::from_utf8_lossy(&said);
+        let commits = said.split('\0').filter(|text| !text.is_empty());
+        commits
+            .map(|text| {
+                let (oid, subject) = text.split_once(' ').unwrap_or((text, ""));
+                let oid = Oid::parse(oid)
+                    .map_err(|_| GitError::Strange { name: "past", what: text.to_owned() })?;
+                Ok((oid, subject.to_owned()))
+            })
+            .collect()
+    }
+
+    /// What a commit has changed.
+    pub fn changed_by(&self, commit: &Oid) -> Result<Changed, RepoError> {
+        let place = self.refs();
+        let call = self.git.call("changed-by", &place);
+        let args = ["diff-tree", "-r", "-z", "--no-renames", "--numstat", "--root", "-m"];
+        let call = call.args(args).args(["--first-parent", "--no-commit-id", commit.as_str()]);
+        let said = call.ok()?;
+        let said = String::from_utf8_lossy(&said);
+        let mut changed = Changed::default();
+        for line in said.split('\0').filter(|line| !line.is_empty()) {
+            let mut parts = line.splitn(3, '\t');
+            // Of what is no text nobody counts the lines.
+            let mut lines = || parts.next().and_then(|it| it.parse().ok()).unwrap_or(0_usize);
+            changed.insertions += lines();
+            changed.deletions += lines();
+            changed.files.extend(parts.next().map(str::to_owned));
+        }
+        Ok(changed)
+    }
+}
