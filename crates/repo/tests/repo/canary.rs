@@ -315,7 +315,7 @@ fn life_of_a_lane(scratch: &Scratch, store: &Store, canaries: &Canaries) {
     let lane = edited(store, 1, "u2", "readme.md", "mine\n");
     let landing = request(store, &lane, Land::Merge);
     let tree = landing.tree.clone();
-    store.apply_to_checkout(&lane.base, &tree).expect("it worked");
+    store.apply_to_checkout(&lane.base, &tree, &[]).expect("it worked");
     write(&scratch.top, "readme.md", "hello\n");
     let commit = landed(store.land(&landing).expect("it worked"));
     store.note(&commit, "a note", WHEN).expect("it worked");

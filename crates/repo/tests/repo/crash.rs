@@ -282,7 +282,7 @@ mod slow {
 
     fn apply(scratch: &Scratch, store: &Store) -> String {
         let request = the_request(scratch, store, Land::Commit);
-        match store.apply_to_checkout(&request.base, &request.tree).expect("it worked") {
+        match store.apply_to_checkout(&request.base, &request.tree, &[]).expect("it worked") {
             Applied::Applied { .. } => "applied".into(),
             Applied::Refused { why } => format!("refused: {why}"),
         }
