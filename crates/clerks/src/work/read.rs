@@ -83,7 +83,7 @@ impl Work {
             Ok(chosen) => chosen,
             Err(refusal) => {
                 let what = format!("{refusal}: {}", refusal.next_step("windlass work"));
-                return Ok(Reading { remarks: vec![what], ..came("refused") });
+                return Err(SourceError::bad(&self.path, what));
             }
         };
         let failed = self.failed_before()?;
