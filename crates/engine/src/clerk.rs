@@ -73,6 +73,9 @@ pub struct Trial {
     pub name: String,
     /// For the shell.
     pub command: String,
+    /// Whether it has to pass even if it fails without this work: what the work is asked to bring about, not what it must leave as
+    /// it is.
+    pub strict: bool,
 }
 
 /// What became of a patch.

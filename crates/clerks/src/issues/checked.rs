@@ -34,7 +34,11 @@ impl Issues {
         let session = self.session();
         let child = at.child.as_ref().map(|child| &*child.id);
         let radius = radius(&session, unit, child);
-        let trial = |name: String, command: &str| Trial { name, command: command.to_owned() };
+        let trial = |name: String, command: &str| Trial {
+            name,
+            command: command.to_owned(),
+            strict: false,
+        };
         let mut trials = Vec::new();
         match check {
             "invariants" => {

@@ -92,6 +92,8 @@ pub struct Tale {
     pub red: Option<(Check, String)>,
     /// What the red test was sent back for.
     pub red_flaw: Option<String>,
+    /// What its scout does not know.
+    pub question: Option<String>,
     /// The reviews, in order.
     pub reviews: Vec<Verdict>,
     /// The last of them, and who has made it.
@@ -137,6 +139,13 @@ pub struct Additions {
     pub by: String,
 }
 
+impl Tale {
+    /// Whether its row is to say that it is done.
+    pub fn is_marked(&self) -> bool {
+        matches!(self.mark, Some(Status::Done { .. }))
+    }
+}
+
 impl Session {
     /// Takes an entry in; `run` is as it is after it.
     pub fn enter(&mut self, entry: &Entry, run: &Run, blob: Blobs<'_>) {
@@ -154,6 +163,13 @@ impl Session {
     /// The row of a task, as it was when tasks were selected.
     pub fn row(&self, unit: &str) -> Option<&Row> {
         self.plans.as_ref()?.row(&Number::of(unit)?)
+    }
+
+    /// What a task is called.
+    pub fn title(&self, unit: &str) -> String {
+        let begun = self.tales.get(unit).map(|tale| &tale.content).filter(|it| !it.is_empty());
+        let row = || self.row(unit).map(|row| row.content.clone());
+        begun.cloned().or_else(row).unwrap_or_else(|| unit.to_owned())
     }
 
     /// Whether a task is done.
@@ -270,7 +286,7 @@ impl Session {
             tale.files.extend(answered.files.iter().cloned());
         }
         match asked.stage.as_str() {
-            stage::BACKGROUND if came == "unsure" => tale.trouble = Some(gist),
+            stage::BACKGROUND if came == "unsure" => tale.question = Some(gist),
             stage::CONTRACT_REVIEW => {
                 tale.additions.by.clone_from(&asked.agent);
                 if came == "unapproved" {

@@ -40,7 +40,11 @@ impl Work {
             ("task", _) => task(&session, unit, title),
             ("fix-proposal", _) => fix(&session, unit)?,
             ("contract", Some(tale)) => contract(tale.contract.as_ref()?),
-            ("background", Some(tale)) => background(tale),
+            ("background", Some(tale)) => {
+                let question = tale.question.as_ref();
+                background(tale)
+                    + &question.map(|it| format!("Question: {it}\n")).unwrap_or_default()
+            }
             ("answers", Some(tale)) => tale.answers.join("\n"),
             ("red", Some(tale)) => red(tale)?,
             ("findings", Some(tale)) => findings(tale),
@@ -123,8 +127,10 @@ pub(super) fn background(tale: &Tale) -> String {
 /// What the red test has shown, or was sent back for.
 fn red(tale: &Tale) -> Option<String> {
     let (_, printed) = tale.red.as_ref()?;
+    let flaw = tale.red_flaw.as_ref().map(|flaw| format!("It was sent back: {flaw}.\n\n"));
     Some(format!(
-        "What the tests print on a clean checkout, before the implementation:\n\n{}",
+        "{}What the tests print on a clean checkout, before the implementation:\n\n{}",
+        flaw.unwrap_or_default(),
         end(printed)
     ))
 }

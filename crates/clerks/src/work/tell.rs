@@ -8,7 +8,7 @@ use windlass_core::workflow::Settled;
 use windlass_engine::clerk::{Situation, Told};
 use windlass_engine::date::date;
 use windlass_engine::message::Trouble;
-use windlass_sources::plans::{HASH_LETTERS, Number, Plans, Status};
+use windlass_sources::plans::{HASH_LETTERS, Number, Plans};
 use windlass_sources::sprint::{self, BrowserMode, Flow, Profile};
 
 use super::report::{All, Done, End, Left, Told as Line, progress};
@@ -178,8 +178,8 @@ impl Work {
         let mut files = std::collections::BTreeSet::new();
         for unit in &session.order {
             let tale = session.tales.get(unit);
-            let name = tale.map_or_else(|| unit.clone(), |tale| tale.content.clone());
-            let done = tale.filter(|tale| tale.end == Some(Settled::Done));
+            let name = session.title(unit);
+            let done = tale.filter(|tale| tale.end == Some(Settled::Done) || tale.is_marked());
             let end = match done {
                 Some(tale) => {
                     let changed = self.changed(tale);
@@ -282,14 +282,14 @@ impl Work {
         let day = date(at.since.wall_ms);
         for unit in &session.order {
             let Some(tale) = session.tales.get(unit) else {
-                let _ = write!(said, "\n  {unit}: it was not begun");
+                let _ = write!(said, "\n  {unit} {}: it was not begun", session.title(unit));
                 continue;
             };
             if tale.end == Some(Settled::Done) && !self.is_left_on_branch(&session) {
                 continue;
             }
             let why = why(tale, &session);
-            let _ = write!(said, "\n  {unit} {}: {why}", tale.content);
+            let _ = write!(said, "\n  {unit} {}: {why}", session.title(unit));
             if tale.end == Some(Settled::Failed) {
                 let mark = super::read::failed_as(unit, &tale.content);
                 let entry = format!("- **{day} {mark}\n  - {why}\n");
@@ -305,9 +305,7 @@ impl Work {
 
     fn is_left_on_branch(&self, session: &Session) -> bool {
         session.no_commit
-            && session.tales.values().any(|tale| {
-                tale.commit.is_some() && !matches!(tale.mark, Some(Status::Done { .. }))
-            })
+            && session.tales.values().any(|tale| tale.commit.is_some() && !tale.is_marked())
     }
 }
 
@@ -339,6 +337,9 @@ fn why(tale: &Tale, session: &Session) -> String {
         Some(Settled::Done) => {
             let branch = session.branch.as_deref().unwrap_or_default();
             format!("it is done, and was left on the branch {branch}")
+        }
+        Some(Settled::Unfinished) | None if tale.is_marked() => {
+            "it is cc:Done, and CI fails with it".to_owned()
         }
         Some(Settled::Unfinished) | None => "it was not finished".to_owned(),
     }

@@ -134,6 +134,15 @@ fn findings(job: &Job, paper: &Paper) -> Vec<Item> {
     failing.map(item).collect()
 }
 
+/// What a command that fails is held against.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Judged {
+    /// What it comes to without this work: what fails there as well is not this work's doing.
+    Beside,
+    /// Nothing.
+    Alone,
+}
+
 pub(super) struct Checks<'a> {
     pub(super) shop: &'a Shop,
     pub(super) job: &'a Job,
@@ -222,8 +231,9 @@ impl Checks<'_> {
             self.note(name, None, Check::Skipped, None);
         }
         let mut ran = Vec::new();
-        for Trial { name, command } in trials {
-            match self.ran(&name, &command, commit, base)? {
+        for Trial { name, command, strict } in trials {
+            let judged = if strict { Judged::Alone } else { Judged::Beside };
+            match self.ran(&name, &command, judged, commit, base)? {
                 Ok(came) => ran.push(came),
                 Err(stopped) => return Ok(Err(stopped)),
             }
@@ -250,7 +260,12 @@ impl Checks<'_> {
         base: &Oid,
     ) -> Result<Result<Check, Stopped>, Trouble> {
         match self.command(name) {
-            Some(command) => self.ran(name, &command, commit, base),
+            Some(command) => {
+                // A hook judges a change, not a state: what it said of somebody else's is no excuse.
+                let hook = name == COMMIT_HOOKS;
+                let judged = if hook { Judged::Alone } else { Judged::Beside };
+                self.ran(name, &command, judged, commit, base)
+            }
             None => {
                 self.note(name, None, Check::Skipped, None);
                 Ok(Ok(Check::Skipped))
@@ -262,6 +277,7 @@ impl Checks<'_> {
         &mut self,
         name: &str,
         command: &str,
+        judged: Judged,
         commit: &Oid,
         base: &Oid,
     ) -> Result<Result<Check, Stopped>, Trouble> {
@@ -269,9 +285,8 @@ impl Checks<'_> {
             self.record(name, Some(command), known.came, known.output.clone());
             return Ok(Ok(known.came));
         }
-        // A hook judges a change, not a state: what it said of somebody else's is no excuse.
-        let of_change = name == COMMIT_HOOKS;
-        if self.proof.is_none() && !of_change {
+        let alone = judged == Judged::Alone;
+        if self.proof.is_none() && !alone {
             match self.on_base(name, command, base)? {
                 Ok(Check::Skipped) => {
                     self.note(name, Some(command), Check::Skipped, None);
@@ -287,7 +302,7 @@ impl Checks<'_> {
         };
         let came = if passed(&finished) {
             Check::Pass
-        } else if of_change {
+        } else if alone {
             let there = finished.ending != Ending::Exited(NOT_FOUND);
             if there { Check::Fail } else { Check::Skipped }
         } else {

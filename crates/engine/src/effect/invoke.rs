@@ -476,7 +476,11 @@ impl<'a> Visit<'a> {
         let shown: Vec<String> = papers.into_keys().collect();
         // Of a file that is promised its directory may be written: many a program writes another file and renames it.
         let promised = self.writes.iter().filter_map(|(_, path)| Path::new(path).parent());
-        let apart = self.shop.clerk.apart();
+        // Who is to write nothing finds nowhere to write, not even where papers are.
+        let apart = match self.edits || !self.writes.is_empty() {
+            true => self.shop.clerk.apart(),
+            false => Vec::new(),
+        };
         let writable =
             promised.map(Path::to_owned).chain(apart.into_iter().map(PathBuf::from)).collect();
         let stay = Stay { sight, shown: &shown, writable: &writable, told: &told };

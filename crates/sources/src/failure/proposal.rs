@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Cause;
+use super::{Cause, Class};
 use crate::plans::{NewRow, Number, Plans, Row, Status};
 
 /// Where they are.
@@ -44,8 +44,13 @@ impl Proposal {
         cause: &Cause,
         taken: impl Fn(&Number) -> bool,
     ) -> Self {
+        // What mends a fix stands beside it, and both mend the same task.
+        let (origin, name) = match task.mended() {
+            Some(origin) => (origin, mended(content)),
+            None => (task.clone(), content),
+        };
         let names = (1_u32..).map(|n| if n == 1 { "fix".to_owned() } else { format!("fix{n}") });
-        let mut numbers = names.into_iter().map(|name| task.below(&name));
+        let mut numbers = names.into_iter().map(|name| origin.below(&name));
         let number = numbers.find_map(|number| match number {
             Some(number) => (!taken(&number)).then_some(number),
             // A number that cannot be any longer.
@@ -54,7 +59,7 @@ impl Proposal {
         Proposal {
             fix_task_id: number.map_or_else(String::new, |number| number.to_string()),
             source_task_id: task.to_string(),
-            content: format!("fix: {content} - {}", cause.first.class.word()),
+            content: format!("fix: {name} - {}", cause.first.class.word()),
             dod: "Tests/CI pass".to_owned(),
             depends: task.to_string(),
             failure_category: cause.first.class.word().to_owned(),
@@ -73,6 +78,15 @@ impl Proposal {
             status: Status::Todo,
             beside: Number::of(&self.source_task_id),
         })
+    }
+}
+
+/// What a fix has mended, by its content: `fix: … - type_error`.
+fn mended(content: &str) -> &str {
+    let plain = content.strip_prefix("fix: ").unwrap_or(content);
+    match plain.rsplit_once(" - ") {
+        Some((name, class)) if Class::ALL.iter().any(|own| own.word() == class) => name,
+        _ => plain,
     }
 }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::plans::Plans;
+use crate::plans::{Number, Plans};
 
 macro_rules! printed {
     ($name:literal) => {
@@ -183,6 +183,20 @@ fn a_fix_is_proposed_as_the_row_that_it_would_be() {
     assert!(after.text().ends_with(
         "| 26.1.fix | fix: Log in - runtime_error | Tests/CI pass | 26.1 | cc:TODO |\n"
     ));
+}
+
+#[test]
+fn what_mends_a_fix_mends_the_same_task_and_is_called_like_it() {
+    let plans = plans();
+    let again = Proposal::of(&plans.rows()[2], &Cause::of("test a::b ... FAILED\n"), &plans);
+    assert_eq!(
+        (again.fix_task_id.as_str(), again.content.as_str(), again.depends.as_str()),
+        ("26.2.fix2", "fix: Log out - runtime_error", "26.2.fix")
+    );
+    // What only looks like a class stays.
+    let number = Number::of("7.fix").unwrap();
+    let named = Proposal::of_task(&number, "fix: Log in - at once", &Cause::of(""), |_| false);
+    assert!(named.content.starts_with("fix: Log in - at once - "), "{}", named.content);
 }
 
 #[test]

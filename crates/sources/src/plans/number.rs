@@ -45,6 +45,13 @@ impl Number {
         Number::of(&format!("{}.{part}", self.0))
     }
 
+    /// The number of the task that this one mends, if it is one of a fix: 26.1 of `26.1.fix` and of `26.1.fix2`.
+    pub fn mended(&self) -> Option<Number> {
+        let (task, last) = self.0.rsplit_once('.')?;
+        let nth = last.strip_prefix("fix")?;
+        nth.bytes().all(|byte| byte.is_ascii_digit()).then(|| Number::of(task))?
+    }
+
     /// Whether it begins as numbers do, and not as a name does.
     pub fn is_numeric(&self) -> bool {
         self.0.starts_with(|letter: char| letter.is_ascii_digit())
@@ -145,6 +152,16 @@ mod tests {
         all.sort();
         let told: Vec<&str> = all.iter().map(Number::as_str).collect();
         assert_eq!(told, ["9", "10", "26", "26.1", "26.1.1", "26.1.fix", "26.2", "26.10", "H-2"]);
+    }
+
+    #[test]
+    fn a_fix_is_called_after_what_it_mends() {
+        let mended = |text: &str| number(text).mended().map(|it| it.to_string());
+        assert_eq!(mended("26.1.fix").as_deref(), Some("26.1"));
+        assert_eq!(mended("26.1.fix12").as_deref(), Some("26.1"));
+        for other in ["26.1", "26.fixes", "26.prefix", "fix", "26.fix.1"] {
+            assert_eq!(mended(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -18,6 +18,9 @@ fn long_help_documents_the_exit_codes() {
       task         Do one task: plan, confirm, generate, verify, evaluate, commit
       mission      Build a queue of features, several at a time
       issues       Take a tracker's issues, one after another, and report back
+      work         Work off the tasks of Plans.md: alone, in parallel, or by a team
+      plan         Make a Plans.md, add tasks to it, mend its markers
+      fix          Decide about fixes that were proposed after tests failed
       run          Start a workflow on this repository
       resume       Go on with a run that was stopped, interrupted or killed
       stop         Stop a run: after the units under way, at once, or for good
@@ -53,6 +56,7 @@ fn long_help_documents_the_exit_codes() {
       windlass task \"Add a --json flag\"         do one task, on a branch of its own
       windlass mission SPEC.md --lanes 4        plan features, build and land them beside each other
       windlass issues --tracker folder          take the issues in issues/, one after another
+      windlass work all                         work off the tasks of Plans.md
       windlass run my-flow.toml                 do a workflow of your own
       windlass resume                           go on after a stop, a crash or an answer
       windlass workflow list                    the built-in workflows

@@ -1,11 +1,11 @@
 //! `windlass work`: the rows of Plans.md, solo, in parallel or by a team, as a user drives it.
 
-//mod contracts;
-//mod example;
-//mod fixes;
+mod contracts;
+mod example;
+mod fixes;
 mod modes;
-//mod people;
+mod people;
 mod plans;
-//mod red;
-//mod review;
+mod red;
+mod review;
 mod rig;

@@ -1,0 +1,96 @@
+//! What fails after a task was done: it is proposed as a task, a person approves it or not, and CI is mended twice.
+
+use crate::work::rig::{CONFIG, PROPOSALS, Rig, reviews, simply, table, todo, who, works};
+
+/// Tests that fail on what a person has landed all the same.
+fn failing() -> Rig {
+    let script = works("1", "", "wrong\n");
+    let mut rig = Rig::of(&[todo("1")], &script);
+    rig.ends(&["1"], 8);
+    assert_eq!(rig.answers("review_stuck", &["continue"]), Some(8), "{}", rig.told);
+    rig
+}
+
+#[test]
+fn tests_that_fail_after_a_task_was_done_propose_a_fix_and_it_is_done_after_a_yes() {
+    let mut rig = failing();
+    assert!(rig.status("1").starts_with("cc:Done ["), "{}", rig.status("1"));
+    let proposal: serde_json::Value =
+        serde_json::from_str(rig.file(PROPOSALS).unwrap().trim()).unwrap();
+    assert_eq!(proposal["fix_task_id"], "1.fix");
+    assert_eq!(proposal["source_task_id"], "1");
+    let list = rig.verb(&["fix", "list"], 0);
+    assert!(list.contains("1.fix  fix: "), "{list}");
+    rig.write(
+        "script.toml",
+        &(works("1.fix", "", "x\n")
+            .replace("'src/1.fix.txt' = '''x\n'''", "'src/1.txt' = '''done 1\n'''")
+            + &rig.file("script.toml").unwrap()),
+    );
+    rig.scratch.git(&["commit", "-qm", "Another script", "script.toml"]);
+    rig.verb(&["fix", "approve", "1.fix"], 0);
+    rig.ends(&["--resume", "latest"], 0);
+    assert_eq!(rig.file(PROPOSALS).unwrap_or_default(), "");
+    assert!(rig.status("1.fix").starts_with("cc:Done ["), "{}", rig.file("Plans.md").unwrap());
+    assert_eq!(rig.scratch.git(&["show", "main:src/1.txt"]), "done 1");
+    assert_eq!(rig.came("test-writer", "1.fix"), [""; 0], "its test is the one that fails");
+}
+
+#[test]
+fn a_proposal_is_discarded_by_a_no() {
+    let mut rig = failing();
+    rig.verb(&["fix", "no"], 0);
+    rig.ends(&["--resume", "latest"], 0);
+    assert_eq!(rig.file(PROPOSALS).unwrap_or_default(), "");
+    assert!(!rig.file("Plans.md").unwrap().contains("1.fix"));
+    let seen = rig.verb(&["fix", "approve"], 2);
+    assert!(seen.contains("nothing was changed"), "{seen}");
+}
+
+#[test]
+fn what_is_proposed_may_be_decided_when_nothing_is_under_way() {
+    let mut rig = failing();
+    rig.verb(&["stop", "--cancel"], 0);
+    let before = rig.file("Plans.md").unwrap();
+    assert!(rig.file(PROPOSALS).unwrap().contains("1.fix"), "{}", rig.told);
+    rig.verb(&["fix", "approve", "1"], 0);
+    let now = rig.file("Plans.md").unwrap();
+    let added: Vec<&str> = now.lines().filter(|line| !before.contains(line)).collect();
+    assert_eq!(added.len(), 1, "{now}");
+    assert!(
+        added[0].starts_with("| 1.fix | fix: ") && added[0].ends_with("| 1 | cc:TODO |"),
+        "{now}"
+    );
+}
+
+/// Work whose CI fails, however often it is mended.
+fn ci() -> Rig {
+    let config = CONFIG.replace("[checks]\n", "[checks]\nci = 'test ! -e src/1.txt || { echo \"TypeError: x is not a function\"; exit 1; }'\n");
+    let mut script = String::new();
+    for fix in ["1.fix", "1.fix2"] {
+        script += &works(fix, "", "x\n");
+    }
+    let mut rig = Rig::with(&table(&[todo("1")]), &script, &[("windlass.toml", &config)]);
+    rig.ends(&["1"], 8);
+    rig
+}
+
+#[test]
+fn ci_that_fails_is_mended_twice_and_the_third_time_is_a_persons() {
+    let mut rig = ci();
+    assert_eq!(rig.subjects().len(), 3, "{:?}\n{}", rig.subjects(), rig.told);
+    let (_, stage, gate) = rig.asked().unwrap();
+    assert_eq!(stage, "propose_last");
+    assert!(gate.to_string().contains("CI failed three times from the same cause"), "{gate}");
+    assert!(rig.told.contains("Attempted fixes:"), "{}", rig.told);
+    assert_eq!(rig.answers("propose_last", &["reject"]), Some(3), "{}", rig.told);
+}
+
+#[test]
+fn a_base_that_is_red_already_is_not_this_tasks_doing() {
+    let script = simply(&who("nobody", "", 0), "x", "x") + &reviews("", 0, "approve", &[]);
+    let red = [("tests/red.sh", "false\n")];
+    let mut rig = Rig::with(&table(&[todo("1")]), &script, &red);
+    rig.ends(&["1"], 0);
+    assert_eq!(rig.file(PROPOSALS), None);
+}

@@ -1,0 +1,75 @@
+//! People in the middle of it: questions, stops, kills, and what else happens in a repository meanwhile.
+
+use crate::work::rig::{Rig, simply, todo, who};
+
+#[test]
+fn whoever_is_unsure_asks_one_question_and_the_answer_reaches_the_worker() {
+    let unsure = simply(&who("scout", "1", 0), "unsure", "hello or hi?");
+    let mut rig = Rig::of(&[todo("1")], &unsure);
+    rig.ends(&["1"], 8);
+    let (_, _, gate) = rig.asked().unwrap();
+    assert!(gate.to_string().contains("Is this understanding correct?"), "{gate}");
+    assert!(gate.to_string().contains("hello or hi?"), "{gate}");
+    assert_eq!(rig.status("1"), "cc:TODO");
+    assert_eq!(
+        rig.answers("understood", &["other", "--text", "say hello"]),
+        Some(0),
+        "{}",
+        rig.told
+    );
+    assert!(rig.log().contains("say hello"));
+    rig.only_marks_changed(&["1"]);
+}
+
+#[test]
+fn a_task_may_be_left_out() {
+    let unsure = simply(&who("scout", "1", 0), "unsure", "hello or hi?");
+    let mut rig = Rig::of(&[todo("1"), todo("2")], &unsure);
+    rig.ends(&["all"], 8);
+    assert_eq!(rig.answers("understood", &["no"]), Some(4), "{}", rig.told);
+    rig.only_others_done(&["2"], &[]);
+}
+
+#[test]
+fn a_run_that_was_stopped_goes_on_and_does_nothing_twice() {
+    let mut rig = Rig::of(&[todo("1"), todo("2"), todo("3")], "");
+    let mut work = rig.scratch.windlass(&["work", "all", "--sequential"]);
+    let mut run = rig.scratch.follow(&mut work);
+    run.until("the second worker", |it| {
+        it["note"] == "asked" && it["role"] == "worker" && it["unit"] == "2"
+    });
+    run.child.kill().unwrap();
+    run.child.wait().unwrap();
+    // Another plan for what is open is not begun meanwhile.
+    let seen = rig.ends(&["3"], 0);
+    assert!(seen.contains("work-1 is not over, and is gone on with as it was begun"), "{seen}");
+    rig.only_marks_changed(&["1", "2", "3"]);
+    assert_eq!(rig.subjects(), ["Write 1", "Write 2", "Write 3"]);
+    rig.was_always_sound();
+    let seen = rig.ends(&["--resume", "latest"], 2);
+    assert!(seen.contains("there is nothing to go on with"), "{seen}");
+}
+
+#[test]
+fn two_at_once_do_not_get_in_each_others_way() {
+    let rig = Rig::of(&[todo("1"), todo("2")], "");
+    let mut work = rig.scratch.windlass(&["work", "all"]);
+    let mut run = rig.scratch.follow(&mut work);
+    run.until("a worker", |it| it["note"] == "asked" && it["role"] == "worker");
+    let second = rig.scratch.windlass(&["work", "all"]).output().unwrap();
+    assert_ne!(second.status.code(), Some(0));
+    assert_eq!(run.code(), Some(0));
+    rig.only_marks_changed(&["1", "2"]);
+}
+
+#[test]
+fn what_depends_on_a_task_that_failed_is_not_done() {
+    let fails = simply(&who("contract-reviewer", "1", 0), "unapproved", "no");
+    let second = crate::work::rig::row("2", "Write 2", "1", "cc:TODO");
+    let mut rig = Rig::of(&[todo("1"), second, todo("3")], &fails);
+    let seen = rig.ends(&["all"], 4);
+    rig.only_others_done(&["3"], &["1"]);
+    assert_eq!(rig.status("2"), "cc:TODO");
+    assert!(seen.contains("\n  2 Write 2: "), "{seen}");
+    assert!(seen.contains("✗ Breezing Complete: 1/3 tasks"), "{seen}");
+}

@@ -1,0 +1,58 @@
+//! The test that comes first: it is seen to fail, for the right reason, before anything is implemented.
+
+use crate::work::rig::{Rig, says, todo, who};
+
+fn writes(attempt: u32, files: &[(&str, &str)]) -> String {
+    says(&who("test-writer", "1", attempt), "verdict = 'written', summary = 'a test'", files)
+}
+
+#[test]
+fn a_test_that_passes_before_the_implementation_is_sent_back() {
+    let mut rig = Rig::of(&[todo("1")], &writes(1, &[("tests/t1.sh", "true\n")]));
+    let seen = rig.ends(&["1"], 0);
+    assert_eq!(rig.came("test-writer", "1").len(), 2, "{seen}");
+    assert_eq!(rig.came("worker", "1"), ["done"]);
+    let log = rig.log();
+    assert!(log.contains("the new test passes before the implementation"), "{log}");
+}
+
+#[test]
+fn one_that_never_fails_asks_a_person_who_may_go_on() {
+    let stuck = || {
+        let mut rig = Rig::of(&[todo("1")], &writes(0, &[("tests/t1.sh", "true\n")]));
+        rig.ends(&["1"], 8);
+        assert_eq!(rig.came("test-writer", "1").len(), 3);
+        assert_eq!(rig.came("worker", "1"), [""; 0], "nothing is implemented before");
+        rig
+    };
+    let mut rig = stuck();
+    assert_eq!(rig.answers("red_stuck", &["continue"]), Some(0), "{}", rig.told);
+    rig.only_marks_changed(&["1"]);
+    assert!(rig.records().contains(&"no_red_test".to_owned()));
+    let mut rig = stuck();
+    assert_eq!(rig.answers("red_stuck", &["abort"]), Some(4), "{}", rig.told);
+    assert_eq!(rig.subjects(), [""; 0]);
+}
+
+#[test]
+fn one_that_breaks_an_old_test_fails_for_the_wrong_reason() {
+    let files = [("tests/old.sh", "grep -qx fine old.txt\n"), ("old.txt", "fine\n")];
+    let breaks = [("tests/t1.sh", "grep -qx 'done 1' src/1.txt\n"), ("old.txt", "broken\n")];
+    let mends = [("tests/t1.sh", "grep -qx 'done 1' src/1.txt\n"), ("old.txt", "fine\n")];
+    let script = writes(1, &breaks) + &writes(2, &mends);
+    let mut rig = Rig::with(&crate::work::rig::table(&[todo("1")]), &script, &files);
+    let seen = rig.ends(&["1"], 0);
+    assert_eq!(rig.came("test-writer", "1").len(), 2, "{seen}");
+    assert!(seen.contains("a test that was there before fails: old"), "{seen}");
+    rig.was_always_sound();
+}
+
+#[test]
+fn what_it_shows_is_put_on_record_and_whoever_implements_is_told() {
+    let mut rig = Rig::of(&[todo("1")], "");
+    rig.ends(&["1"], 0);
+    let log = rig.log();
+    assert!(log.contains("not ok 1 - t1"), "{log}");
+    // The test has landed with the work.
+    assert_eq!(rig.scratch.git(&["show", "main:tests/t1.sh"]), "grep -qx 'done 1' src/1.txt");
+}

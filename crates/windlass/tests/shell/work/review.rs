@@ -1,0 +1,161 @@
+//! Reviews: severities decide and nothing else, three rounds of fixes and then a person, and a reviewer that changes nothing.
+
+use crate::work::rig::{CONFIG, Rig, reviews, says, table, todo, who, works};
+
+fn artifact(rig: &Rig) -> serde_json::Value {
+    let text = rig.file(".claude/state/review-results/1.review-result.json");
+    serde_json::from_str(&text.expect("an artifact")).unwrap()
+}
+
+#[test]
+fn nobody_approves_with_a_critical_finding() {
+    let script = reviews("1", 1, "approve", &["critical", "minor"]);
+    let mut rig = Rig::of(&[todo("1")], &script);
+    let seen = rig.ends(&["1"], 0);
+    assert_eq!(rig.came("work-reviewer", "1"), ["request_changes", "approve"]);
+    assert_eq!(rig.came("worker", "1"), ["done", "done"], "the finding is mended");
+    assert!(seen.contains("the reviewer says `approve`, and finds 1 critical"), "{seen}");
+    assert!(seen.contains("review: REQUEST_CHANGES"), "{seen}");
+    rig.only_marks_changed(&["1"]);
+    assert_eq!(artifact(&rig)["verdict"], "APPROVE");
+    let log = rig.log();
+    assert!(
+        log.contains("- critical 1")
+            || log.contains("critical: critical 1")
+            || log.contains("critical 1"),
+        "whoever mends it is told"
+    );
+}
+
+#[test]
+fn nobody_blocks_with_minor_findings_alone() {
+    let script = reviews("1", 0, "request_changes", &["minor", "recommendation", "minor"]);
+    let mut rig = Rig::of(&[todo("1")], &script);
+    let seen = rig.ends(&["1"], 0);
+    assert_eq!(rig.came("work-reviewer", "1"), ["approve"]);
+    assert_eq!(rig.came("worker", "1"), ["done"]);
+    assert!(seen.contains("that is APPROVE"), "{seen}");
+    assert_eq!(artifact(&rig)["counts"]["minor"], 2);
+}
+
+#[test]
+fn a_severity_that_nobody_knows_does_not_land() {
+    let script = reviews("1", 1, "approve", &["blocker"]);
+    let mut rig = Rig::of(&[todo("1")], &script);
+    rig.ends(&["1"], 0);
+    assert_eq!(rig.came("work-reviewer", "1"), ["request_changes", "approve"]);
+}
+
+/// A task whose review finds the same every time.
+fn stuck() -> Rig {
+    let mut rig = Rig::of(&[todo("1")], &reviews("1", 0, "request_changes", &["major", "minor"]));
+    rig.ends(&["1"], 8);
+    assert_eq!(rig.came("work-reviewer", "1").len(), 4, "three rounds of fixes");
+    assert_eq!(rig.came("worker", "1").len(), 4);
+    let (_, _, gate) = rig.asked().unwrap();
+    let gate = gate.to_string();
+    assert!(
+        gate.contains("Fixed 3 times but the following critical/major issues remain"),
+        "{gate}"
+    );
+    assert!(gate.contains("major 1"), "{gate}");
+    assert_eq!(rig.status("1"), "cc:WIP");
+    rig
+}
+
+#[test]
+fn after_three_rounds_a_person_may_have_it_landed_and_that_stays_on_record() {
+    let mut rig = stuck();
+    assert_eq!(rig.answers("review_stuck", &["continue"]), Some(0), "{}", rig.told);
+    rig.only_marks_changed(&["1"]);
+    let artifact = artifact(&rig);
+    assert_eq!(
+        (&artifact["verdict"], &artifact["waived"]),
+        (&"REQUEST_CHANGES".into(), &true.into())
+    );
+    assert_eq!(artifact["findings"][0]["title"], "major 1");
+    assert!(rig.records().contains(&"continued_with_findings".to_owned()));
+}
+
+#[test]
+fn after_three_rounds_a_person_may_give_it_up_and_the_lane_is_kept() {
+    let mut rig = stuck();
+    assert_eq!(rig.answers("review_stuck", &["abort"]), Some(4), "{}", rig.told);
+    assert_eq!(rig.subjects(), [""; 0]);
+    assert_eq!(rig.status("1"), "cc:WIP");
+    assert!(
+        rig.told.contains(
+            "Not done:\n  1 Write 1: it was given up, and its lane is kept: the review found: "
+        ),
+        "{}",
+        rig.told
+    );
+    let lanes = rig.verb(&["lanes", "list"], 0);
+    assert!(lanes.contains("Write 1") || lanes.contains(" 1 "), "{lanes}");
+}
+
+#[test]
+fn a_reviewer_cannot_write() {
+    // It tries to, at its first attempt, in the lane, beside it, and in the table.
+    for path in ["src/1.txt", "new.txt", "Plans.md", ".git/hooks/pre-commit"] {
+        let who = who("work-reviewer", "1", 1);
+        let script =
+            says(&who, "verdict = 'approve', summary = 'x', findings = []", &[(path, "evil\n")]);
+        let mut rig = Rig::of(&[todo("1")], &script);
+        rig.ends(&["1", "--no-tdd"], 0);
+        assert_eq!(rig.came("work-reviewer", "1"), ["crashed", "approve"], "{path}: {}", rig.told);
+        let landed = rig.scratch.git(&["show", "--stat=200", "--format=", "main"]);
+        assert!(
+            landed.contains("src/1.txt") && landed.contains("1 file changed"),
+            "{path}: {landed}"
+        );
+        assert_eq!(rig.file("src/1.txt").unwrap(), "done 1\n", "{path}");
+        rig.only_marks_changed(&["1"]);
+    }
+}
+
+#[test]
+fn what_is_left_behind_is_found_by_line_and_mended() {
+    let left = works("1", "implement", "done 1\n").replace(
+        "[answer.write]\n",
+        "[answer.write]\n'src/a.js' = '''export const a = 1;\nconsole.log(\"here\");\n'''\n",
+    );
+    let mended = works("1", "fix", "done 1\n")
+        .replace("[answer.write]\n", "[answer.write]\n'src/a.js' = '''export const a = 1;\n'''\n");
+    let mut rig = Rig::of(&[todo("1")], &(left + &mended));
+    let seen = rig.ends(&["1"], 0);
+    assert!(seen.contains("1: check residuals: fail"), "{seen}");
+    assert!(rig.log().contains("src/a.js:2"), "{}", rig.log());
+    assert_eq!(rig.scratch.git(&["show", "main:src/a.js"]), "export const a = 1;");
+    rig.only_marks_changed(&["1"]);
+}
+
+#[test]
+fn a_test_that_fails_is_a_finding_that_no_reviewer_is_asked_about() {
+    let script = works("1", "implement", "wrong\n");
+    let mut rig = Rig::of(&[todo("1")], &script);
+    let seen = rig.ends(&["1"], 0);
+    assert!(seen.contains("1: fix: worker (acted)"), "{seen}");
+    assert_eq!(rig.came("work-reviewer", "1"), ["approve"]);
+    rig.was_always_sound();
+}
+
+#[test]
+fn the_contracts_own_commands_are_run() {
+    // The definition of done names a command, which fails until the worker has mended it.
+    let plans = table(&["| 1 | Write 1 | `sh accept.sh` passes | - | cc:TODO |\n".to_owned()]);
+    let script = works("1", "implement", "done 1\n")
+        + &works("1", "fix", "done 1\n")
+            .replace("[answer.write]\n", "[answer.write]\n'ok' = '''x'''\n");
+    let accept = ("accept.sh", "test -e ok || { echo 'error: not ok'; exit 1; }\n");
+    let mut rig = Rig::with(&plans, &script, &[accept]);
+    let seen = rig.ends(&["1", "--no-tdd"], 0);
+    assert_eq!(rig.contract("1")["review"]["reviewer_profile"], "runtime");
+    assert!(seen.contains("1: check contract-2: fail"), "{seen}");
+    assert!(seen.contains("1: check contract-2: pass"), "{seen}");
+    // Without any command, nothing is run, and that is said.
+    let config = CONFIG.replace("[checks]\ntest = 'sh test.sh'\n", "");
+    let mut rig = Rig::with(&table(&[todo("1")]), "", &[("windlass.toml", &config)]);
+    rig.ends(&["1"], 0);
+    assert_eq!(rig.contract("1")["review"]["reviewer_profile"], "static");
+}
