@@ -12,7 +12,7 @@ use windlass_sources::spec::Spec;
 
 use super::session::Phase;
 use super::{Autopilot, stage};
-use crate::memory::{failures, learnings, summary::Summary};
+use crate::memory::{BYTES_MAX, failures, learnings, summary::Summary};
 
 /// What files call us.
 const SKILL: &str = "harness-autopilot";
@@ -162,19 +162,26 @@ impl Autopilot {
     /// Moves the spec's feature forward; silent when there is no roadmap or no such feature, or a person has it
     /// further. A status that somebody has changed since we set it is theirs.
     fn roadmap(&self, to: &Status) -> Result<String, Trouble> {
-        let Some(text) = self.files.text(&self.roadmap)? else { return Ok(String::new()) };
         let title = self.title();
-        let roadmap = Roadmap::parse(&text);
-        let Some(feature) = roadmap.feature_of(&self.spec, title.as_deref()) else {
-            return Ok(String::new());
-        };
-        let Some(moved) = feature.forward(&text, to) else { return Ok(String::new()) };
-        let (name, now) = (&feature.name, feature.status.word());
-        if self.session().roadmap_status.as_deref().is_some_and(|own| own != now) {
-            return Ok(format!("{}: {name} stays {now}, as somebody has set it", self.roadmap));
-        }
-        self.files.write(&self.roadmap, &moved)?;
-        Ok(format!("{}: {name} {SET_TO}{}", self.roadmap, to.word()))
+        let own = self.session().roadmap_status.clone();
+        let mut said = String::new();
+        self.files.revise(&self.roadmap, BYTES_MAX, |text| -> Result<_, Trouble> {
+            said.clear();
+            let Some(text) = text else { return Ok(None) };
+            let roadmap = Roadmap::parse(text);
+            let Some(feature) = roadmap.feature_of(&self.spec, title.as_deref()) else {
+                return Ok(None);
+            };
+            let Some(moved) = feature.forward(text, to) else { return Ok(None) };
+            let (name, now) = (&feature.name, feature.status.word());
+            if own.as_deref().is_some_and(|own| own != now) {
+                said = format!("{}: {name} stays {now}, as somebody has set it", self.roadmap);
+                return Ok(None);
+            }
+            said = format!("{}: {name} {SET_TO}{}", self.roadmap, to.word());
+            Ok(Some(moved))
+        })?;
+        Ok(said)
     }
 
     /// What the spec is called.

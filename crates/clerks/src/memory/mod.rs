@@ -22,7 +22,10 @@ pub struct Files {
 }
 
 /// A file of memory is no longer than this.
-const BYTES_MAX: u64 = 4 << 20;
+pub const BYTES_MAX: u64 = 4 << 20;
+
+/// So often somebody may change a file between our reading and our writing it.
+const CHANGED_MEANWHILE_MAX: usize = 100;
 
 impl Files {
     /// The files below a directory.
@@ -50,6 +53,32 @@ impl Files {
     ///
     /// When it is there and is longer, or cannot be read.
     pub fn short(&self, path: &str, bytes_max: u64) -> Result<Option<String>, SourceError> {
+        let bytes = self.short_bytes(path, bytes_max)?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// The same of a file that a person wrote and that we may change: what is no text is refused, since its bytes would not
+    /// stay as they are, and so is a link, since it would become a file of its own.
+    ///
+    /// # Errors
+    ///
+    /// When it is there and is longer, is no text or a link, or cannot be read.
+    pub fn theirs(&self, path: &str, bytes_max: u64) -> Result<Option<String>, SourceError> {
+        let there = self.root.join(path);
+        if there.is_symlink() {
+            return Err(SourceError::bad(path, "it is a link, and would not stay one")
+                .or_else("name the file that it leads to, or put that in its place"));
+        }
+        let Some(bytes) = self.short_bytes(path, bytes_max)? else { return Ok(None) };
+        String::from_utf8(bytes).map(Some).map_err(|error| {
+            let text = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = text.iter().filter(|byte| **byte == b'\n').count() + 1;
+            SourceError::bad(path, format!("line {line} is not UTF-8, so nothing in it is changed"))
+                .or_else(format!("save {path} as UTF-8"))
+        })
+    }
+
+    fn short_bytes(&self, path: &str, bytes_max: u64) -> Result<Option<Vec<u8>>, SourceError> {
         let bad = |what: String| SourceError::bad(path, what);
         let root = self.open().map_err(|trouble| bad(trouble.to_string()))?;
         let file = match root.file(path) {
@@ -69,7 +98,7 @@ impl Files {
         }
         let mut bytes = Vec::new();
         file.take(bytes_max).read_to_end(&mut bytes).map_err(unreadable)?;
-        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+        Ok(Some(bytes))
     }
 
     /// A file as it is, byte for byte, if it is there.
@@ -108,6 +137,48 @@ impl Files {
         self.write_bytes(path, text.as_bytes())
     }
 
+    /// Changes a file that a person wrote, or makes it: `change` is told what it holds, and says what it is to hold, if
+    /// anything else. Somebody who changes it at the same moment is heard first; its permissions stay. Whether it was
+    /// changed.
+    ///
+    /// # Errors
+    ///
+    /// Those of `change`; and when the file cannot be read or written, or is none that stays what it is ([`Files::theirs`]).
+    pub fn revise<E: From<SourceError> + From<Trouble>>(
+        &self,
+        path: &str,
+        bytes_max: u64,
+        mut change: impl FnMut(Option<&str>) -> Result<Option<String>, E>,
+    ) -> Result<bool, E> {
+        for _ in 0..CHANGED_MEANWHILE_MAX {
+            let there = self.theirs(path, bytes_max)?;
+            let Some(text) = change(there.as_deref())? else { return Ok(false) };
+            if there.as_ref() == Some(&text) {
+                return Ok(false);
+            }
+            if self.put(path, there.as_deref(), &text)? {
+                return Ok(true);
+            }
+        }
+        let what = format!("{path} is changed by somebody else again and again");
+        Err(Trouble::new(what).next("try again once it rests").into())
+    }
+
+    /// Puts a text in place of what was read. Whether it was still that.
+    fn put(&self, path: &str, before: Option<&str>, text: &str) -> Result<bool, Trouble> {
+        let root = self.open()?;
+        let parent = Path::new(path).parent().unwrap_or(Path::new(""));
+        let put = root.make_directories(parent).and_then(|()| match before {
+            Some(before) => root.rewrite(path, before.as_bytes(), text.as_bytes()),
+            None => root.place(path, text.as_bytes()),
+        });
+        match put {
+            // It was taken away meanwhile.
+            Err(error) if error.is_not_found() => Ok(false),
+            put => put.map_err(|error| Trouble::new(error.to_string())),
+        }
+    }
+
     /// Appends a block to a file that begins with this heading, unless the block is there already. Whether it was
     /// appended.
     ///
@@ -116,13 +187,14 @@ impl Files {
     /// When the file cannot be read or written.
     pub fn append(&self, path: &str, heading: &str, block: &str) -> Result<bool, Trouble> {
         let block = block.trim_end();
-        let text = self.text(path)?;
-        if text.as_ref().is_some_and(|text| text.contains(block)) {
-            return Ok(false);
-        }
-        let before = text.unwrap_or_else(|| format!("# {heading}\n"));
-        self.write(path, &format!("{}\n\n{block}\n", before.trim_end()))?;
-        Ok(true)
+        self.revise(path, BYTES_MAX, |there| {
+            if there.is_some_and(|text| text.contains(block)) {
+                return Ok(None);
+            }
+            let heading = format!("# {heading}\n");
+            let before = there.unwrap_or(&heading).trim_end();
+            Ok(Some(format!("{before}\n\n{block}\n")))
+        })
     }
 
     /// Removes a directory and what is in it, without following links. That it is not there is fine.
@@ -220,6 +292,73 @@ mod tests {
         assert!(files.append("a/b.md", "Things", "- two").unwrap());
         assert_eq!(files.text("a/b.md").unwrap().unwrap(), "# Things\n\n- one\n\n- two\n");
         assert_eq!(files.text("a/c.md").unwrap(), None);
+    }
+
+    #[test]
+    fn what_is_no_text_or_a_link_is_refused_and_stays_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = Files::of(dir.path());
+        let latin = b"# Plans\n\nGr\xfc\xdfe\n";
+        std::fs::write(dir.path().join("latin.md"), latin).unwrap();
+        std::fs::write(dir.path().join("real.md"), "# Things\n").unwrap();
+        std::os::unix::fs::symlink("real.md", dir.path().join("link.md")).unwrap();
+        let said = |path: &str| {
+            let error = files.append(path, "Things", "- one").unwrap_err();
+            (error.to_string(), error.next_step().unwrap().to_owned())
+        };
+        let (what, next) = said("latin.md");
+        assert_eq!(what, "latin.md: line 3 is not UTF-8, so nothing in it is changed");
+        assert_eq!(next, "save latin.md as UTF-8");
+        assert_eq!(std::fs::read(dir.path().join("latin.md")).unwrap(), latin);
+        assert_eq!(said("link.md").0, "link.md: it is a link, and would not stay one");
+        assert!(dir.path().join("link.md").is_symlink());
+        assert_eq!(files.text("real.md").unwrap().unwrap(), "# Things\n");
+    }
+
+    #[test]
+    fn whoever_changes_a_file_at_the_same_moment_is_heard_and_its_permissions_stay() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.md");
+        std::fs::write(&path, "one\n").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        let files = Files::of(dir.path());
+        let mut seen = Vec::new();
+        let changed = files.revise("a.md", BYTES_MAX, |text| {
+            let text = text.unwrap();
+            seen.push(text.to_owned());
+            if seen.len() == 1 {
+                std::fs::write(&path, "one\ntheirs\n").unwrap();
+            }
+            Ok::<_, Trouble>(Some(format!("{text}ours\n")))
+        });
+        assert!(changed.unwrap());
+        assert_eq!(seen, ["one\n", "one\ntheirs\n"]);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\ntheirs\nours\n");
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o640);
+
+        // One that is made meanwhile, and one that never rests.
+        let new = dir.path().join("new.md");
+        let made = files.revise("new.md", BYTES_MAX, |text| {
+            if text.is_none() {
+                std::fs::write(&new, "theirs\n").unwrap();
+            }
+            Ok::<_, Trouble>(Some(format!("{}ours\n", text.unwrap_or_default())))
+        });
+        assert!(made.unwrap());
+        assert_eq!(std::fs::read_to_string(&new).unwrap(), "theirs\nours\n");
+        let mut turn = 0;
+        let never = files.revise("a.md", BYTES_MAX, |_| {
+            turn += 1;
+            std::fs::write(&path, turn.to_string()).unwrap();
+            Ok::<_, Trouble>(Some("ours\n".to_owned()))
+        });
+        assert_eq!(
+            never.unwrap_err().to_string(),
+            "a.md is changed by somebody else again and again"
+        );
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), turn.to_string());
     }
 
     #[test]

@@ -259,21 +259,23 @@ impl Mission {
 pub fn edit_queue(
     files: &Files,
     state: &std::path::Path,
-    change: impl FnOnce(&mut Queue) -> Result<(), String>,
-) -> Result<(), SourceError> {
+    mut change: impl FnMut(&mut Queue) -> Result<(), String>,
+) -> Result<(), Trouble> {
     let bad = |what: String| SourceError::bad(features::PATH, what);
     let _held = held(&state.join(QUEUE_LOCK));
-    let text = files.short(features::PATH, features::BYTES_MAX)?;
-    let mut queue = match &text {
-        Some(text) => Queue::read(text)?,
-        None => Queue::default(),
-    };
-    change(&mut queue).map_err(bad)?;
-    let flaws = queue.flaws();
-    if !flaws.is_empty() {
-        return Err(bad(flaws.join("; ")));
-    }
-    files.write(features::PATH, &queue.write()).map_err(|trouble| bad(trouble.to_string()))
+    let revised = files.revise(features::PATH, features::BYTES_MAX, |text| {
+        let mut queue = match text {
+            Some(text) => Queue::read(text)?,
+            None => Queue::default(),
+        };
+        change(&mut queue).map_err(bad)?;
+        let flaws = queue.flaws();
+        if !flaws.is_empty() {
+            return Err(bad(flaws.join("; ")).into());
+        }
+        Ok(Some(queue.write()))
+    });
+    revised.map(drop)
 }
 
 /// The file that is held while the queue's file is changed, below the state directory.

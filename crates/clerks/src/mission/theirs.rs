@@ -1,6 +1,7 @@
 //! The queue's file as a person has it, where it is not as we wrote it: what of it comes too late, and what is said when nobody
 //! reads it any more.
 
+use windlass_engine::message::Trouble;
 use windlass_sources::features::{self, Queue, Status};
 
 use super::session::Session;
@@ -38,17 +39,21 @@ impl Mission {
     pub(super) fn hands_over(&self) {
         self.lets_go();
         let _held = held(&self.queue_lock);
-        let Ok(Some(text)) = self.foreign_queue() else { return };
-        let Some(queue) = Queue::read(&text).ok().filter(|queue| queue.flaws().is_empty()) else {
-            return;
-        };
-        let text = self.session().beside(queue).write();
         // It stays theirs: nothing of it is on record, so nobody may write over it.
-        match self.files.write(features::PATH, &text) {
-            Ok(()) => self.says(format!(
+        let mut changed = false;
+        let put = self.files.revise(features::PATH, features::BYTES_MAX, |text| {
+            let theirs = |text: &&str| !lock(&self.projection).is_ours(features::PATH, text);
+            let Some(text) = text.filter(theirs) else { return Ok::<_, Trouble>(None) };
+            let queue = Queue::read(text).ok().filter(|queue| queue.flaws().is_empty());
+            changed = queue.is_some();
+            Ok(queue.map(|queue| self.session().beside(queue).write()))
+        });
+        match put {
+            Ok(_) if changed => self.says(format!(
                 "you have changed {} since it was read last: that counts from the next `windlass mission` on",
                 features::PATH
             )),
+            Ok(_) => {}
             Err(trouble) => self.warns(trouble.to_string()),
         }
     }

@@ -54,7 +54,7 @@ impl Cells {
     ///
     /// When it is there and cannot be read.
     pub fn text(&self) -> Result<Option<String>, windlass_sources::SourceError> {
-        self.files.short(&self.path, BYTES_MAX)
+        self.files.theirs(&self.path, BYTES_MAX)
     }
 
     /// Has the file say what it should: `began` is what it said when tasks were selected. What a person should know.
@@ -68,25 +68,17 @@ impl Cells {
         marks: &BTreeMap<Number, Status>,
         rows: &[NewRow],
     ) -> Result<Vec<String>, Trouble> {
-        let Some(text) = self.text()? else { return Ok(Vec::new()) };
+        let (files, path) = (self.files.clone(), self.path.clone());
         let mut said = Vec::new();
-        let mut next = self.known.clone();
-        let mut plans = Plans::read(text.clone());
-        let missing: Vec<NewRow> =
-            rows.iter().filter(|row| self.is_missing(&plans, row)).cloned().collect();
-        if !missing.is_empty()
-            && let Some(appended) = plans.with_rows(&missing)
-        {
-            plans = appended.plans;
-            next.rows.extend(missing.iter().map(|row| (row.number.to_string(), false)));
-        }
-        for (number, want) in marks {
-            plans = self.marked(plans, began, number, want, &mut next, &mut said);
-        }
-        let whole = plans.text().to_owned();
-        if whole != text {
-            self.remember(next)?;
-            self.files.write(&self.path, &whole)?;
+        let mut there = false;
+        files.revise(&path, BYTES_MAX, |text| {
+            let Some(text) = text else { return Ok(None) };
+            there = true;
+            said.clear();
+            self.changed(text, began, marks, rows, &mut said)
+        })?;
+        if !there {
+            return Ok(Vec::new());
         }
         // What is there by now is there, and is not brought back once somebody takes it out.
         let mut sure = self.known.clone();
@@ -98,6 +90,35 @@ impl Cells {
         said.retain(|what| !self.told.contains(what));
         self.told.extend(said.iter().cloned());
         Ok(said)
+    }
+
+    /// What a file that says this is to say. That is remembered before it is written.
+    fn changed(
+        &mut self,
+        text: &str,
+        began: &Plans,
+        marks: &BTreeMap<Number, Status>,
+        rows: &[NewRow],
+        said: &mut Vec<String>,
+    ) -> Result<Option<String>, Trouble> {
+        let mut next = self.known.clone();
+        let mut plans = Plans::read(text);
+        let missing: Vec<NewRow> =
+            rows.iter().filter(|row| self.is_missing(&plans, row)).cloned().collect();
+        if !missing.is_empty()
+            && let Some(appended) = plans.with_rows(&missing)
+        {
+            plans = appended.plans;
+            next.rows.extend(missing.iter().map(|row| (row.number.to_string(), false)));
+        }
+        for (number, want) in marks {
+            plans = self.marked(plans, began, number, want, &mut next, said);
+        }
+        if plans.text() == text {
+            return Ok(None);
+        }
+        self.remember(next)?;
+        Ok(Some(plans.text().to_owned()))
     }
 
     /// Whether a row is to be added: nobody has taken it out again.

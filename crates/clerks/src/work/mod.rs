@@ -44,7 +44,7 @@ pub use read::{NOTHING, effort, items};
 use review::Review;
 use session::{Fate, Session};
 
-use crate::memory::Files;
+use crate::memory::{BYTES_MAX, Files};
 use crate::projection::Projection;
 use crate::{History, Office, Place, Spoken};
 
@@ -197,22 +197,23 @@ impl Work {
         if ours.is_empty() {
             return Ok(());
         }
-        let text = self.files.text(PROPOSALS)?.unwrap_or_default();
-        let mut all = Proposals::read(&text);
-        for (proposal, fate) in ours {
-            match fate {
-                Fate::Pending => all.add(proposal),
-                Fate::Approved | Fate::Rejected => {
-                    // Nobody else's of the same number.
-                    if all.all().any(|own| *own == proposal) {
-                        let _taken = all.take(Some(&proposal.fix_task_id));
+        let revised: Result<bool, Trouble> = self.files.revise(PROPOSALS, BYTES_MAX, |text| {
+            let mut all = Proposals::read(text.unwrap_or_default());
+            for (proposal, fate) in &ours {
+                match fate {
+                    Fate::Pending => all.add(proposal.clone()),
+                    Fate::Approved | Fate::Rejected => {
+                        // Nobody else's of the same number.
+                        if all.all().any(|own| own == proposal) {
+                            let _taken = all.take(Some(&proposal.fix_task_id));
+                        }
                     }
+                    Fate::Direct => {}
                 }
-                Fate::Direct => {}
             }
-        }
-        let next = all.write();
-        if next != text { self.files.write(PROPOSALS, &next) } else { Ok(()) }
+            Ok(Some(all.write()).filter(|next| *next != text.unwrap_or_default()))
+        });
+        revised.map(drop)
     }
 }
 

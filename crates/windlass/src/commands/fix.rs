@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use windlass_clerks::memory::Files;
+use windlass_clerks::memory::{self, Files};
 use windlass_core::run::Phase;
 use windlass_sources::failure::{PROPOSALS, Proposal, Proposals, Unsure};
 use windlass_sources::plans::{BYTES_MAX, Form, Plans};
@@ -125,9 +125,13 @@ fn decided(
     if approved {
         add(&place, args, &fix)?;
     }
-    files.write(PROPOSALS, &all.write()).map_err(|trouble| {
-        Error::usage(format!("{PROPOSALS}: {trouble}")).hint("it is listed still")
-    })?;
+    let decided = files.revise(PROPOSALS, memory::BYTES_MAX, |text| {
+        let mut all = Proposals::read(text.unwrap_or_default());
+        // Who has decided meanwhile, has.
+        let _taken = all.take(Some(&fix.fix_task_id));
+        Ok::<_, Error>(Some(all.write()))
+    });
+    decided.map_err(|error| error.hint("it is listed still"))?;
     let what = if approved { "is in the table as cc:TODO" } else { "is discarded" };
     out.line(&format!("{id} {what}"))?;
     Ok(Exit::Done)
@@ -137,20 +141,25 @@ fn decided(
 fn add(place: &Workplace, args: &FixArgs, fix: &Proposal) -> Result<(), Error> {
     let file = work::table(place, args.plans.as_deref())?;
     let files = Files::of(place.repository.top());
-    let text = files.short(&file, BYTES_MAX).map_err(work::unusable)?.unwrap_or_default();
-    let plans = Plans::read(text);
-    if plans.form() != Form::Second {
-        return Err(Error::usage(format!("{file} has no table that it could be added to"))
-            .hint("`--plans` names another; nothing was changed"));
-    }
     let row = fix.row().ok_or_else(|| {
         Error::usage(format!("{} is no number of a task", clean(&fix.fix_task_id)))
             .hint(format!("mend {PROPOSALS}; nothing was changed"))
     })?;
-    let appended = plans.with_rows(&[row]).ok_or_else(Error::defect)?;
-    files
-        .write(&file, appended.plans.text())
-        .map_err(|trouble| Error::usage(format!("{file}: {trouble}")).hint("nothing was changed"))
+    let added = files.revise(&file, BYTES_MAX, |text| {
+        let plans = Plans::read(text.unwrap_or_default());
+        if plans.form() != Form::Second {
+            return Err(Error::usage(format!("{file} has no table that it could be added to"))
+                .hint("`--plans` names another; nothing was changed"));
+        }
+        // Whoever was cut off after this comes again.
+        if plans.row(&row.number).is_some() {
+            return Ok(None);
+        }
+        let rows = std::slice::from_ref(&row);
+        let appended = plans.with_rows(rows).ok_or_else(Error::defect)?;
+        Ok(Some(appended.plans.text().to_owned()))
+    });
+    added.map(drop)
 }
 
 /// The question of a run that waits for a decision about a fix.

@@ -355,7 +355,7 @@ fn flow() -> Result<Arc<Workflow>, Error> {
 /// Changes the queue, and says so.
 fn edited(
     place: &Workplace,
-    change: impl FnOnce(&mut Queue) -> Result<(), String>,
+    change: impl FnMut(&mut Queue) -> Result<(), String>,
 ) -> Result<(), Error> {
     let files = Files::of(place.repository.top());
     mission::edit_queue(&files, &place.dir, change)

@@ -116,12 +116,12 @@ fn made(place: &Workplace, file: String, wish: &str, tone: Tone) -> Result<Exit,
 /// The table as it is, if it is there.
 fn read(place: &Workplace, file: &str) -> Result<Option<Plans>, Error> {
     let files = Files::of(place.repository.top());
-    Ok(files.short(file, BYTES_MAX).map_err(work::unusable)?.map(Plans::read))
+    Ok(files.theirs(file, BYTES_MAX).map_err(work::unusable)?.map(Plans::read))
 }
 
 /// The table, if it is one.
-fn need(place: &Workplace, file: &str) -> Result<Plans, Error> {
-    let plans = read(place, file)?.unwrap_or_else(|| Plans::read(""));
+fn need(file: &str, text: Option<&str>) -> Result<Plans, Error> {
+    let plans = Plans::read(text.unwrap_or_default());
     match plans.form() {
         Form::Second => Ok(plans),
         Form::Empty => Err(Error::usage(format!("there is no {file}"))
@@ -133,11 +133,17 @@ fn need(place: &Workplace, file: &str) -> Result<Plans, Error> {
     }
 }
 
-fn write(place: &Workplace, file: &str, plans: &Plans) -> Result<(), Error> {
+/// Changes the table, as it is by then.
+fn revise(
+    place: &Workplace,
+    file: &str,
+    mut change: impl FnMut(&Plans) -> Result<Plans, Error>,
+) -> Result<(), Error> {
     let files = Files::of(place.repository.top());
-    files
-        .write(file, plans.text())
-        .map_err(|trouble| Error::usage(format!("{file}: {trouble}")).hint("nothing was changed"))
+    let revised = files.revise(file, BYTES_MAX, |text| {
+        Ok::<_, Error>(Some(change(&need(file, text)?)?.text().to_owned()))
+    });
+    revised.map(drop)
 }
 
 fn added(
@@ -147,39 +153,47 @@ fn added(
     json: bool,
     out: &mut Output,
 ) -> Result<Exit, Error> {
-    let plans = need(place, file)?;
+    let mut number = None;
+    revise(place, file, |plans| {
+        let row = row(plans, args)?;
+        number = Some(row.number.clone());
+        Ok(plans.with_rows(&[row]).ok_or_else(Error::defect)?.plans)
+    })?;
+    let number = number.ok_or_else(Error::defect)?;
+    match json {
+        true => out.json(&serde_json::json!({ "task": number.as_str(), "file": file }))?,
+        false => out.line(&format!("task {number} is in {file}"))?,
+    }
+    Ok(Exit::Done)
+}
+
+/// The row of a task that is new in a table.
+fn row(plans: &Plans, args: &AddArgs) -> Result<NewRow, Error> {
     let number = |text: &String| {
         Number::of(text).ok_or_else(|| {
             Error::usage(format!("`{text}` is no number of a task")).hint("26, 26.1 and H-2 are")
         })
     };
     let depends = args.depends.iter().map(number).collect::<Result<Vec<_>, _>>()?;
-    if let Some(unknown) = depends.iter().find(|on| !has(&plans, on)) {
+    if let Some(unknown) = depends.iter().find(|on| !has(plans, on)) {
         return Err(Error::usage(format!("there is no task {unknown}")).hint("nothing was changed"));
     }
     let number = match &args.number {
         Some(said) => number(said)?,
-        None => free(&plans),
+        None => free(plans),
     };
     if plans.row(&number).is_some() {
         return Err(Error::usage(format!("there is a task {number} already"))
             .hint("leave out --number, and it gets the next that is free; nothing was changed"));
     }
-    let row = NewRow {
-        number: number.clone(),
+    Ok(NewRow {
+        number,
         content: args.content.clone(),
         dod: args.dod.clone(),
         depends,
         status: Status::Todo,
         beside: None,
-    };
-    let appended = plans.with_rows(&[row]).ok_or_else(Error::defect)?;
-    write(place, file, &appended.plans)?;
-    match json {
-        true => out.json(&serde_json::json!({ "task": number.as_str(), "file": file }))?,
-        false => out.line(&format!("task {number} is in {file}"))?,
-    }
-    Ok(Exit::Done)
+    })
 }
 
 /// Whether there is a row of a number, or one below it.
@@ -205,22 +219,22 @@ fn synced(
     json: bool,
     out: &mut Output,
 ) -> Result<Exit, Error> {
-    let plans = need(place, file)?;
     let past = place.repository.past()?.into_iter();
     let commits: Vec<Commit> =
         past.map(|(oid, subject)| Commit { hash: oid.to_string(), subject }).collect();
-    let stale = drift(plans.rows(), &commits);
-    let mut mended = plans.clone();
-    let mut left = Vec::new();
-    for drift in &stale {
-        match mended.with_status(&drift.number, &drift.mended()) {
-            Some(next) => mended = next,
-            None => left.push(drift.number.to_string()),
+    let (mut stale, mut left) = (Vec::new(), Vec::new());
+    revise(place, file, |plans| {
+        stale = drift(plans.rows(), &commits);
+        left.clear();
+        let mut mended = plans.clone();
+        for drift in &stale {
+            match mended.with_status(&drift.number, &drift.mended()) {
+                Some(next) => mended = next,
+                None => left.push(drift.number.to_string()),
+            }
         }
-    }
-    if !check && mended != plans {
-        write(place, file, &mended)?;
-    }
+        Ok(if check { plans.clone() } else { mended })
+    })?;
     told(&stale, &left, check, json, out)?;
     Ok(if check && !stale.is_empty() { Exit::Error } else { Exit::Done })
 }

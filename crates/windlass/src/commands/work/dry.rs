@@ -29,7 +29,7 @@ pub fn run(
     out: &mut Output,
 ) -> Result<Exit, Error> {
     let files = Files::of(place.repository.top());
-    let text = files.short(file, BYTES_MAX).map_err(unusable)?.unwrap_or_default();
+    let text = files.theirs(file, BYTES_MAX).map_err(unusable)?.unwrap_or_default();
     let plans = Plans::read(text);
     match plans.form() {
         Form::Second => {}

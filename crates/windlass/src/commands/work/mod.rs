@@ -253,7 +253,7 @@ fn begin(
     out: &mut Output,
 ) -> Result<Exit, Error> {
     let files = Files::of(held.repository.top());
-    let text = files.short(&file, BYTES_MAX).map_err(unusable)?;
+    let text = files.theirs(&file, BYTES_MAX).map_err(unusable)?;
     let plans = text.filter(|text| !text.trim().is_empty()).map(Plans::read);
     let looked = held.looked_over(args.branch.as_deref().map_or(Onto::Here, Onto::Branch))?;
     if args.flags.codex && !has_codex(&looked.prepared.config, &looked.prepared.agents) {
