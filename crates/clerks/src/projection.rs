@@ -8,8 +8,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::memory::Files;
+use windlass_core::run::EffectId;
+use windlass_engine::clerk::Blobs;
+use windlass_engine::entry::{Entry, Note};
 use windlass_engine::message::Trouble;
+
+use crate::memory::Files;
 
 /// By path, the digest of what we wrote; and that of what we wrote before it, which is there until it is replaced.
 type Ledger = BTreeMap<String, String>;
@@ -125,6 +129,23 @@ impl Projection {
         // Written down with what comes next: that a file which is gone was ours hurts nobody.
         self.written.remove(path);
         Ok(true)
+    }
+
+    /// What an entry says was found in a file: as far as it is among these, and still there, it is on record now, and ours
+    /// may take its place.
+    pub fn follows(
+        &mut self,
+        entry: &Entry,
+        blobs: Blobs<'_>,
+        among: impl Fn(&str, EffectId) -> bool,
+    ) {
+        if let Entry::Note(noted) = entry
+            && let Note::Paper { effect, path, holds: Some(holds) } = &noted.note
+            && among(path, *effect)
+            && let Some(bytes) = blobs(holds)
+        {
+            self.knows(path, &String::from_utf8_lossy(&bytes));
+        }
     }
 
     /// A file that is just this is on record, whoever wrote it: nothing is lost when ours takes its place.

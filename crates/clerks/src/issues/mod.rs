@@ -159,14 +159,7 @@ impl Issues {
 impl Clerk for Issues {
     fn entry(&self, entry: &Entry, run: &Run, blobs: Blobs<'_>) {
         lock(&self.spoken).enter(entry);
-        if let Entry::Note(noted) = entry
-            && let Note::Paper { path, holds: Some(holds), .. } = &noted.note
-            && path == issues::PATH
-            && let Some(bytes) = blobs(holds)
-        {
-            // Now that it is on record, ours may take its place.
-            lock(&self.projection).knows(path, &String::from_utf8_lossy(&bytes));
-        }
+        lock(&self.projection).follows(entry, blobs, |path, _| path == issues::PATH);
         self.session().enter(entry, run, blobs);
     }
 

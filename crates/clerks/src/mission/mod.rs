@@ -306,14 +306,7 @@ fn state(session: &Session, run: &str) -> String {
 impl Clerk for Mission {
     fn entry(&self, entry: &Entry, run: &Run, blobs: Blobs<'_>) {
         lock(&self.spoken).enter(entry);
-        if let Entry::Note(noted) = entry
-            && let Note::Paper { path, holds: Some(holds), .. } = &noted.note
-            && path == features::PATH
-            && let Some(bytes) = blobs(holds)
-        {
-            // Now that it is on record, what a person has made of it may be written over.
-            lock(&self.projection).knows(path, &String::from_utf8_lossy(&bytes));
-        }
+        lock(&self.projection).follows(entry, blobs, |path, _| path == features::PATH);
         lock(&self.memory).entry(entry, run, blobs);
         self.session().enter(entry, run, blobs);
     }

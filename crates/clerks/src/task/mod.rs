@@ -315,15 +315,9 @@ impl Task {
 
 impl Clerk for Task {
     fn entry(&self, entry: &Entry, run: &Run, blobs: Blobs<'_>) {
-        if let Entry::Note(noted) = entry
-            && let Note::Paper { effect, path, holds: Some(holds) } = &noted.note
-            && path.ends_with("/spec.md")
-            && self.session().reads_spec(*effect)
-            && let Some(bytes) = blobs(holds)
-        {
-            // Now that it is on record, what a person has made of it may be written over.
-            lock(&self.projection).knows(path, &String::from_utf8_lossy(&bytes));
-        }
+        lock(&self.projection).follows(entry, blobs, |path, effect| {
+            path.ends_with("/spec.md") && self.session().reads_spec(effect)
+        });
         let mut session = self.session();
         session.enter(entry, run, blobs);
         let (words, news) = (session.spoken.words(), std::mem::take(&mut session.news));

@@ -220,14 +220,7 @@ impl Work {
 impl Clerk for Work {
     fn entry(&self, entry: &Entry, run: &Run, blobs: Blobs<'_>) {
         lock(&self.spoken).enter(entry);
-        if let Entry::Note(noted) = entry
-            && let Note::Paper { path, holds: Some(holds), .. } = &noted.note
-            && path.starts_with(STATE)
-            && let Some(bytes) = blobs(holds)
-        {
-            // Now that it is on record, ours may take its place.
-            lock(&self.projection).knows(path, &String::from_utf8_lossy(&bytes));
-        }
+        lock(&self.projection).follows(entry, blobs, |path, _| path.starts_with(STATE));
         self.session().enter(entry, run, blobs);
     }
 

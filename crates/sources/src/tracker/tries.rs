@@ -4,6 +4,21 @@ use std::time::Duration;
 
 use super::Patience;
 
+/// How a request ended that was not answered.
+#[derive(Debug)]
+pub(super) enum Met<T> {
+    /// Something that passes.
+    Passing {
+        /// It may have been carried out.
+        sent: bool,
+        /// So long the tracker wants to be left alone.
+        asked: Option<Duration>,
+        why: String,
+    },
+    /// Nothing becomes of it by asking again.
+    Final(T),
+}
+
 /// What is left of the patience for one thing that a tracker is to do.
 pub(super) struct Tries<'a> {
     patience: &'a Patience,

@@ -52,11 +52,12 @@ pub struct RunArgs {
 pub fn run(args: &RunArgs, _out: &mut Output) -> Result<Exit, Error> {
     let flow = args.target.load(&args.catalogue.load()?)?;
     // What a verb of their own asks and settles first, they cannot do without.
-    const VERBS: [(&str, &str); 4] = [
+    const VERBS: [(&str, &str); 5] = [
         ("issues", "windlass issues"),
         ("task", "windlass task \"Add a --json flag\""),
         ("task-v1", "windlass task"),
         ("mission", "windlass mission SPEC.md"),
+        ("work", "windlass work all"),
     ];
     if let Some((name, verb)) = VERBS.into_iter().find(|(name, _)| args.target.is_built_in(name)) {
         return Err(Error::usage(format!("`{name}` has a verb of its own")).hint(verb));

@@ -63,12 +63,21 @@ fn what_nobody_can_do_is_refused_before_anything_starts() {
     let (code, said) = ended(scratch.start().output().unwrap());
     assert_eq!(code, Some(1));
     assert!(said.contains("nobody plays the role `reviewer`"), "{said}");
-    let scratch = Scratch::new();
-    let (code, said) =
-        ended(scratch.windlass(&["run", "work", "--set", "targets=all"]).output().unwrap());
+    let flow = "workflow = 'garden'\nabout = 'x'\n[[intake]]\nstage = 'beds'\nread = 'beds'\non = { found = 'end' }\n";
+    let scratch = Scratch::with(&[
+        ("garden.toml", flow),
+        ("beds.toml", "[read.beds]\nverdicts = ['found']\n"),
+    ]);
+    let args = ["run", "garden.toml", "--catalogue", "beds.toml"];
+    let (code, said) = ended(scratch.windlass(&args).output().unwrap());
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("work cannot be run yet"), "{said}");
-    for (name, input) in [("task", "task=x"), ("issues", "project=x")] {
+    assert!(said.contains("garden cannot be run yet: nothing reads `beds`"), "{said}");
+    for (name, input) in [
+        ("task", "task=x"),
+        ("issues", "project=x"),
+        ("mission", "lanes=1"),
+        ("work", "targets=all"),
+    ] {
         let (code, said) =
             ended(scratch.windlass(&["run", name, "--set", input]).output().unwrap());
         assert_eq!(code, Some(2));

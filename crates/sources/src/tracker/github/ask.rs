@@ -12,25 +12,12 @@ use super::limit::until_asked;
 use super::{GitHub, KEY, NAME};
 use crate::tracker::TrackerError;
 use crate::tracker::http::Answer;
-use crate::tracker::tries::Tries;
+use crate::tracker::tries::{self, Tries};
 
 /// One thing that GitHub is to do, in as many requests as it takes.
 pub(super) struct Asking<'a> {
     pub github: &'a GitHub,
     tries: Tries<'a>,
-}
-
-/// How a request ended that was not answered.
-enum Met {
-    /// Something that passes.
-    Passing {
-        /// It may have been carried out.
-        sent: bool,
-        /// So long GitHub wants to be left alone.
-        asked: Option<Duration>,
-        why: String,
-    },
-    Final(Trouble),
 }
 
 /// Why GitHub did not do what it was asked.
@@ -54,6 +41,8 @@ struct Refusal {
     #[serde(default)]
     errors: Vec<Value>,
 }
+
+type Met = tries::Met<Trouble>;
 
 /// A list of this many parts has no end.
 const PAGES_MAX: usize = 400;

@@ -12,26 +12,12 @@ use super::query::{Operation, Outcome};
 use super::{KEY, Linear, NAME};
 use crate::tracker::TrackerError;
 use crate::tracker::http::Answer;
-use crate::tracker::tries::Tries;
+use crate::tracker::tries::{self, Tries};
 
 /// One thing that Linear is to do, in as many requests as it takes.
 pub(super) struct Asking<'a> {
     linear: &'a Linear,
     tries: Tries<'a>,
-}
-
-/// How a request ended that was not answered.
-#[derive(Debug)]
-enum Met {
-    /// Something that passes.
-    Passing {
-        /// It may have been carried out.
-        sent: bool,
-        /// So long Linear wants to be left alone.
-        asked: Option<Duration>,
-        why: String,
-    },
-    Final(Trouble),
 }
 
 /// Why Linear did not do what it was asked.
@@ -42,6 +28,8 @@ pub(super) enum Trouble {
     /// Whatever else it would be asked.
     Other(TrackerError),
 }
+
+type Met = tries::Met<Trouble>;
 
 #[derive(Deserialize)]
 struct Reply<T> {
