@@ -1,6 +1,7 @@
 //! The story is told once. Before and after each append to the journal and each call of git it stands still, and
 //! everything is copied. Then each copy is taken up as if the machine had been switched off there.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -82,6 +83,16 @@ impl Told {
         }
         told.seen = place.seen();
         told
+    }
+
+    /// Tells it, and takes it up at the points that are asked for, of which there must be so many: it comes to the same.
+    pub fn cut_off(tale: Tale, at: impl Fn(&Point) -> bool, least: usize) {
+        let told = Told::new(tale, at);
+        let copied: Vec<&Point> = told.points.iter().filter(|point| told.copied(point)).collect();
+        assert!(copied.len() >= least, "{} of {}", copied.len(), told.points.len());
+        for point in copied {
+            assert_eq!(told.take_up(point).0, None, "{}", point.name_in(tale));
+        }
     }
 
     fn place(&self) -> PathBuf {
@@ -172,6 +183,16 @@ pub fn stopping(
     }
     fs::remove_file(socket).unwrap();
     ended(child.wait_with_output().unwrap())
+}
+
+/// Where the so-manieth landing has moved the branch, and nobody knows it yet.
+pub fn landing(which: usize) -> impl Fn(&Point) -> bool {
+    let moves = Cell::new(0);
+    move |point| {
+        let moved = point.step == "land.update-ref" && point.side == "after";
+        moves.set(moves.get() + usize::from(moved));
+        moved && moves.get() == which
+    }
 }
 
 /// How many effects are wanted and have not reported.
@@ -266,7 +287,7 @@ fn the_story_has_everything_in_it() {
 
 /// The first point that fits is copied.
 fn cut_off_at(fits: impl Fn(&Point) -> bool) -> (Told, Point) {
-    let chosen = std::cell::Cell::new(None);
+    let chosen = Cell::new(None);
     let told = Told::new(Tale::Tasks, |point| {
         let here = chosen.get().is_none() && fits(point);
         if here {
@@ -288,7 +309,7 @@ fn an_agent_whose_answer_is_complete_is_not_asked_again() {
 /// The first time that a landing puts files into a lane is when the person's commit is in the way; the second time it
 /// has only moved the branch.
 fn cut_off_while_being_rebuilt(time: usize) -> Option<String> {
-    let times = std::cell::Cell::new(0);
+    let times = Cell::new(0);
     let (told, point) = cut_off_at(|point| {
         let here = point.thread == "land land" && point.step == "put.read-tree";
         let here = here && point.side == "after";
@@ -358,7 +379,7 @@ mod slow {
         let mut tried = BTreeSet::new();
         let mut slices = if tale.is_parallel() { 0..SLICES } else { 0..0 };
         let points = loop {
-            let copies = std::cell::Cell::new(0);
+            let copies = Cell::new(0);
             let slice = slices.next();
             let told = Told::new(tale, |point| {
                 let name = point.name_in(tale);
@@ -378,7 +399,7 @@ mod slow {
                 let (found, entries) = told.take_up(point);
                 let covers = match tale {
                     Tale::Tasks => covers(point, &whole, entries).into_iter().collect(),
-                    Tale::Spec | Tale::Task(_) | Tale::Mission(_) | Tale::Issues => Vec::new(),
+                    _ => Vec::new(),
                 };
                 let name = point.name_in(tale);
                 results.add(&name, found.as_deref(), &covers);

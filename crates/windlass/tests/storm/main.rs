@@ -1,5 +1,5 @@
 //! Storms: one story with retries, a gate, a conflict, a moved base and landings, cut off everywhere it can be; and
-//! others, of autopilot, of a task that is mended by a patch, of a mission and of a loop over issues.
+//! others, of autopilot, of a task that is mended by a patch, of a mission, of a loop over issues and of work on Plans.md.
 //!
 //! A seeded sample of everything is part of the ordinary tests. `scripts/storm` does all of it and keeps what it has
 //! seen in `target/storm`, so that it can be stopped and taken up again.
@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod autofix;
+mod beside;
 #[path = "../shared/bubblewrap.rs"]
 mod bubblewrap;
 mod copies;
@@ -20,6 +21,7 @@ mod results;
 mod task;
 mod traced;
 mod usher;
+mod work;
 
 /// Numbers that look random and are the same each time: what was tried can be tried again.
 pub struct Dice(u64);

@@ -6,12 +6,12 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::copies::{Point, Told};
+use crate::beside::Over;
+use crate::copies::{Told, landing};
 use crate::place::{Place, Tale};
 use crate::results::digest;
 
@@ -131,15 +131,14 @@ case "$WINDLASS_ROLE" in
       F-[XY]:*) echo mended > mended.txt ;;
     esac
     case "$WINDLASS_UNIT:$WINDLASS_ATTEMPT" in
-      F-ONE:*|F-TWO:*) { [ ! -e shared.txt ] || cat shared.txt; echo "$id"; } | sort -u > "$here/shared-$id"; cat "$here/shared-$id" > shared.txt ;;
+      F-ONE:*|F-TWO:*) share "$id" ;;
       F-BAD:1) ;;
       *) echo "$id" > "$file" ;;
     esac
     ;;
   conflict-resolver)
     verdict=resolved
-    grep -v '^[<=>|]' shared.txt | sort -u > "$here/shared-$id"
-    cat "$here/shared-$id" > shared.txt
+    join "$id"
     ;;
   validator)
     verdict=pass
@@ -167,38 +166,27 @@ pub const TEST: &str = "! grep -qsE 'bad|^[<>=]{7}' *.txt || { echo 'something i
 /// A part of every proof of a landing, and of nothing else: the first of them waits until others are ready as well.
 pub const MEET: &str = "person queue\n";
 
-/// What is known of a mission that is over.
-pub struct Over {
+/// A mission that is over.
+pub struct Flown {
     pub width: Width,
-    pub repo: PathBuf,
-    /// Where Windlass remembers things.
-    pub state: PathBuf,
-    /// Who was asked, a line for each time.
-    pub tally: String,
-    /// What `lanes list` says.
-    pub lanes: Value,
+    pub over: Over,
     /// What workers have learned for good.
     pub learned: Value,
 }
 
-impl Over {
+impl Flown {
     /// What must not be, when so many agents were at work at most when it was cut off.
     pub fn wrong(&self, cut_off: u32) -> Option<String> {
+        // Whoever looks through it all is called the same each time.
+        let asked_again = self.over.asked_again(self.curators() - 1, cut_off);
         let all = [
-            self.asked_again(cut_off),
-            self.unproved(),
+            asked_again,
+            self.over.unproved(),
             self.landings(),
             self.noted(),
-            self.left_over(),
+            self.over.left_over(self.width.lanes()),
         ];
         all.into_iter().flatten().next()
-    }
-
-    fn git(&self, args: &[&str]) -> Result<String, String> {
-        let output = Command::new("git").args(args).current_dir(&self.repo).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        let why = || format!("git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
-        output.status.success().then_some(said).ok_or_else(why)
     }
 
     /// One looks through it all after every tenth landing, and one at the end.
@@ -206,42 +194,14 @@ impl Over {
         self.width.titles().len() / 10 + 1
     }
 
-    /// Nobody is asked twice but who was at work.
-    fn asked_again(&self, cut_off: u32) -> Option<String> {
-        let asked = self.tally.lines().collect::<BTreeSet<&str>>().len() + self.curators() - 1;
-        let again = self.tally.lines().count().saturating_sub(asked);
-        (again > cut_off as usize)
-            .then(|| format!("{again} were asked again, not {cut_off}:\n{}", self.tally))
-    }
-
-    /// Wherever the branch has been since the mission began, its check passes.
-    fn unproved(&self) -> Option<String> {
-        let been = self.git(&["reflog", "show", "--format=%H %gs", "main"]).unwrap();
-        let been = been.lines().filter(|line| line.contains("windlass:"));
-        let scratch = tempfile::tempdir().unwrap();
-        for (at, line) in been.enumerate() {
-            let commit = line.split(' ').next().unwrap_or_default();
-            let dir = scratch.path().join(at.to_string());
-            fs::create_dir(&dir).unwrap();
-            let unpack = format!("git archive {commit} | tar -x -C '{}'", dir.display());
-            let unpacked =
-                Command::new("sh").args(["-c", &unpack]).current_dir(&self.repo).status().unwrap();
-            assert!(unpacked.success());
-            let test = Command::new("sh").arg("test.sh").current_dir(&dir).output().unwrap();
-            if !test.status.success() {
-                return Some(format!("the branch was at {line}, where its check fails"));
-            }
-        }
-        None
-    }
-
     /// Each feature has landed once, says so in the queue's file, and why it was let in.
     fn landings(&self) -> Option<String> {
         let queue: Value =
-            serde_json::from_str(&fs::read_to_string(self.repo.join(QUEUE)).unwrap())
+            serde_json::from_str(&fs::read_to_string(self.over.repo.join(QUEUE)).unwrap())
                 .unwrap_or_default();
         let features = queue["features"].as_array().cloned().unwrap_or_default();
-        let merged = self.git(&["log", "--first-parent", "--merges", "--format=%H %s", "main"]);
+        let merged =
+            self.over.git(&["log", "--first-parent", "--merges", "--format=%H %s", "main"]);
         let merged = merged.unwrap();
         let merged: Vec<(&str, &str)> =
             merged.lines().filter_map(|line| line.split_once(' ')).collect();
@@ -262,7 +222,7 @@ impl Over {
             {
                 return Some(format!("{id} landed as {commits:?}, and its entry says {feature}"));
             }
-            if let Err(why) = self.git(&["notes", "--ref", "windlass", "show", commits[0]]) {
+            if let Err(why) = self.over.git(&["notes", "--ref", "windlass", "show", commits[0]]) {
                 return Some(format!("nothing says why {id} was let in: {why}"));
             }
         }
@@ -271,45 +231,21 @@ impl Over {
 
     /// What everybody noted whose work counted is there once, and what was learned for good as well.
     fn noted(&self) -> Option<String> {
-        let raw = fs::read_to_string(self.repo.join(RAW)).unwrap_or_default();
+        let raw = fs::read_to_string(self.over.repo.join(RAW)).unwrap_or_default();
         let noted: Vec<&str> =
             raw.lines().filter_map(|line| Some(line.split_once(": note ")?.1)).collect();
         let once: BTreeSet<&str> = noted.iter().copied().collect();
-        let asked: BTreeSet<&str> = self.tally.lines().collect();
+        let asked: BTreeSet<&str> = self.over.tally.lines().collect();
         if once != asked || noted.len() != asked.len() + self.curators() - 1 {
             return Some(format!("noted:\n{raw}\nasked: {asked:?}"));
         }
-        let long = fs::read_to_string(self.repo.join(LONG)).unwrap_or_default();
+        let long = fs::read_to_string(self.over.repo.join(LONG)).unwrap_or_default();
         // Whoever looks through it says the same, and the same is kept once.
         if long.matches("Looked through.").count() != 1 {
             return Some(format!("kept, not once:\n{long}"));
         }
         let learned = self.learned["lines"].as_array().cloned().unwrap_or_default();
         (learned.len() != 1).then(|| format!("learned for good, not once: {}", self.learned))
-    }
-
-    /// No lane is anybody's, no more of them were made than can be in use at once, and nothing lies about.
-    fn left_over(&self) -> Option<String> {
-        let lanes = self.lanes["lanes"].as_array().cloned().unwrap_or_default();
-        // Besides those of features: the run's own, and one beside each for who may not commit.
-        let most = 2 * (self.width.lanes() + 1);
-        if lanes.len() > most || lanes.iter().any(|lane| !lane["run"].is_null()) {
-            return Some(format!("lanes: {}", self.lanes));
-        }
-        let mut left = Vec::new();
-        let mut dirs = vec![self.state.clone()];
-        while let Some(dir) = dirs.pop() {
-            for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
-                let name = entry.file_name().to_string_lossy().into_owned();
-                let of_run = dir.ends_with("quarters") || dir.ends_with("effects");
-                if of_run || name.starts_with("gone-") || name.contains(".windlass-") {
-                    left.push(entry.path());
-                } else if entry.file_type().unwrap().is_dir() && !dir.ends_with("lanes") {
-                    dirs.push(entry.path());
-                }
-            }
-        }
-        (!left.is_empty()).then(|| format!("left over: {left:?}"))
     }
 }
 
@@ -348,16 +284,6 @@ fn notes(entries: &[Value], fits: impl Fn(&Value) -> bool) -> usize {
     entries.iter().filter(|entry| fits(entry)).count()
 }
 
-/// Told once, and cut off at some of its points.
-fn cut_off(at: impl Fn(&Point) -> bool, least: usize) {
-    let told = Told::new(TALE, at);
-    let copied: Vec<&Point> = told.points.iter().filter(|point| told.copied(point)).collect();
-    assert!(copied.len() >= least, "{} of {}", copied.len(), told.points.len());
-    for point in copied {
-        assert_eq!(told.take_up(point).0, None, "{}", point.name_in(TALE));
-    }
-}
-
 mod slow {
     use super::*;
 
@@ -368,7 +294,7 @@ mod slow {
             let place = Place::new(Tale::Mission(width), &dir.path().join("place"));
             place.finish().unwrap();
             assert_eq!(place.compare(&place.seen(), 0), None);
-            let (over, entries) = (place.over().unwrap(), place.entries());
+            let (over, entries) = (place.over(), place.entries());
             let asked = |who: &str| over.tally.lines().any(|line| line == who);
             assert!(asked("mission-worker/F-BAD/2"), "a retry: {}", over.tally);
             assert!(over.tally.contains("conflict-resolver/F-"), "a conflict: {}", over.tally);
@@ -403,23 +329,17 @@ mod slow {
     /// a train has landed, and nobody knows it yet.
     #[test]
     fn a_sample_of_the_copies_of_a_mission_comes_to_the_same() {
-        let moves = Cell::new(0);
-        cut_off(
-            |point| {
-                let moved = point.step == "land.update-ref" && point.side == "after";
-                moves.set(moves.get() + usize::from(moved));
-                let seeded = digest(point.name_in(TALE).as_bytes()).is_multiple_of(900);
-                seeded || (moved && moves.get() == 2)
-            },
-            1,
-        );
+        let landed = landing(2);
+        let seeded = |name: &str| digest(name.as_bytes()).is_multiple_of(900);
+        Told::cut_off(TALE, |point| seeded(&point.name_in(TALE)) || landed(point), 1);
     }
 
     /// When it is over and its files are not written yet: what it has landed is not landed again.
     #[test]
     fn cut_off_at_its_very_end_a_mission_still_writes_its_files() {
         let ends = Cell::new(false);
-        cut_off(
+        Told::cut_off(
+            TALE,
             |point| {
                 ends.set(ends.get() || point.thread == "role final_document");
                 ends.get()

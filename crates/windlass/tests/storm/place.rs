@@ -6,8 +6,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -15,11 +13,13 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 use crate::autofix::{self, Moment};
+use crate::beside::{Over, SHARING};
 use crate::issues;
-use crate::mission::{self, Over, Width};
+use crate::mission::{self, Flown, Width};
 use crate::pilot;
 use crate::task::{self, Patch};
 use crate::usher::Usher;
+use crate::work;
 
 /// What is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,11 +35,13 @@ pub enum Tale {
     Mission(Width),
     /// Issues of a folder, by `windlass issues`.
     Issues,
+    /// Rows of Plans.md on three lanes, by `windlass work`.
+    Work,
 }
 
 impl Tale {
     /// All of them, by name.
-    const ALL: [(&str, Tale); 8] = [
+    const ALL: [(&str, Tale); 9] = [
         ("tasks", Tale::Tasks),
         ("spec", Tale::Spec),
         ("task", Tale::Task(Patch::Mends)),
@@ -48,6 +50,7 @@ impl Tale {
         ("issues", Tale::Issues),
         ("mission", Tale::Mission(Width::Four)),
         ("mission-wide", Tale::Mission(Width::Eight)),
+        ("work", Tale::Work),
     ];
 
     /// The one that `WINDLASS_STORM_TALE` asks for.
@@ -68,15 +71,13 @@ impl Tale {
     pub fn prefix(self) -> String {
         match self {
             Tale::Tasks => String::new(),
-            Tale::Spec | Tale::Task(_) | Tale::Mission(_) | Tale::Issues => {
-                format!("{}-", self.name())
-            }
+            _ => format!("{}-", self.name()),
         }
     }
 
     /// Whether it is another story each time in what comes before what.
     pub fn is_parallel(self) -> bool {
-        matches!(self, Tale::Mission(_))
+        matches!(self, Tale::Mission(_) | Tale::Work)
     }
 
     /// So many agents at most are at work at a time.
@@ -84,6 +85,7 @@ impl Tale {
         match self {
             Tale::Tasks | Tale::Spec | Tale::Issues => 1,
             Tale::Task(_) => 3,
+            Tale::Work => work::LANES,
             Tale::Mission(width) => u32::try_from(width.lanes()).unwrap(),
         }
     }
@@ -93,7 +95,8 @@ impl Tale {
             Tale::Tasks => AGENT.to_owned(),
             Tale::Spec => pilot::AGENT.to_owned(),
             Tale::Task(patch) => patch.agent(),
-            Tale::Mission(_) => mission::AGENT.to_owned(),
+            Tale::Mission(_) => format!("{SHARING}{}", mission::AGENT),
+            Tale::Work => format!("{SHARING}{}", work::AGENT),
             Tale::Issues => issues::AGENT.to_owned(),
         };
         format!("{OPENING}{work}")
@@ -102,7 +105,7 @@ impl Tale {
     fn config(self) -> String {
         match self {
             Tale::Mission(_) => CONFIG.replace("[budget]", "smoke = 'meet'\n[budget]"),
-            Tale::Tasks => CONFIG.to_owned(),
+            Tale::Tasks | Tale::Work => CONFIG.to_owned(),
             Tale::Spec => {
                 format!("{}{}", CONFIG.replace("test = 'sh", "validate = 'sh"), pilot::POLICIES)
             }
@@ -114,8 +117,17 @@ impl Tale {
     /// Where it lands.
     fn branch(self) -> &'static str {
         match self {
-            Tale::Tasks | Tale::Spec | Tale::Mission(_) | Tale::Issues => "main",
             Tale::Task(_) => task::BRANCH,
+            _ => "main",
+        }
+    }
+
+    /// What is red while something is bad.
+    fn test(self) -> &'static str {
+        match self {
+            Tale::Mission(_) => mission::TEST,
+            Tale::Work => work::TEST,
+            _ => TEST,
         }
     }
 
@@ -128,7 +140,7 @@ impl Tale {
     fn answers(self) -> &'static [&'static str] {
         match self {
             Tale::Tasks | Tale::Spec => &["yes", "confirmed", "fix"],
-            Tale::Mission(_) | Tale::Issues => &[],
+            Tale::Mission(_) | Tale::Issues | Tale::Work => &[],
             Tale::Task(patch) => patch.answers(),
         }
     }
@@ -215,19 +227,21 @@ impl Place {
             .map(|(id, careful)| format!("[[task]]\nid = '{id}'\ncareful = {careful}\n"))
             .collect();
         fs::write(repo.join("tasks.toml"), tasks).unwrap();
-        let test = if matches!(tale, Tale::Mission(_)) { mission::TEST } else { TEST };
-        fs::write(repo.join("test.sh"), test).unwrap();
+        fs::write(repo.join("test.sh"), tale.test()).unwrap();
         if tale == Tale::Spec {
             fs::write(repo.join("spec.md"), pilot::SPEC).unwrap();
         }
         if tale == Tale::Issues {
             issues::specs(&repo);
         }
+        if tale == Tale::Work {
+            fs::write(repo.join(work::PLANS), work::begun()).unwrap();
+        }
         fs::write(repo.join("notes.md"), "one\n").unwrap();
         fs::write(repo.join("staged.md"), "one\n").unwrap();
         fs::create_dir_all(place.talk()).unwrap();
         place.hire("stand-in", &tale.agent());
-        if tale.is_parallel() {
+        if matches!(tale, Tale::Mission(_)) {
             place.hire("meet", &format!("{OPENING}{}", mission::MEET));
         }
         fs::write(repo.join("windlass.toml"), tale.config()).unwrap();
@@ -244,7 +258,7 @@ impl Place {
         match tale {
             Tale::Mission(width) => width.plan(&repo),
             Tale::Issues => issues::wanted(&repo),
-            Tale::Tasks | Tale::Spec | Tale::Task(_) => {}
+            _ => {}
         }
         fs::write(place.talk().join("tally"), "").unwrap();
         fs::write(place.talk().join("tale"), tale.name()).unwrap();
@@ -290,24 +304,14 @@ impl Place {
         self.tale.ends(code)
     }
 
-    /// The person commits when they are asked to, once.
+    /// The person does things when they are asked to, once.
     fn person_sits_here(&mut self) {
-        if let Tale::Mission(width) = self.tale {
-            let (usher, port) = Usher::sits(width.lanes() - 1);
-            fs::write(self.talk().join("port"), format!("{port}\n")).unwrap();
-            self.usher = Some(usher);
-            return;
-        }
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        fs::write(self.talk().join("port"), format!("{port}\n")).unwrap();
-        let repo = self.repo();
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                // Whoever asked may have been killed meanwhile.
-                let _ = asked_for(&repo, stream);
-            }
+        let (repo, tale) = (self.repo(), self.tale);
+        let (usher, port) = Usher::sits(tale.at_once() as usize - 1, move |what| {
+            asked_for(&repo, tale, what);
         });
+        fs::write(self.talk().join("port"), format!("{port}\n")).unwrap();
+        self.usher = Some(usher);
     }
 
     pub fn git(&self, args: &[&str]) -> String {
@@ -338,6 +342,7 @@ impl Place {
             Tale::Spec => self.windlass(&["autopilot", "spec.md"]),
             Tale::Task(patch) => self.windlass(&patch.start()),
             Tale::Issues => self.windlass(&["issues"]),
+            Tale::Work => self.windlass(&work::START),
             Tale::Mission(width) => {
                 let mut mission = self.windlass(&width.start());
                 let (printed, prints) = std::io::pipe().unwrap();
@@ -413,7 +418,7 @@ impl Place {
             let goes_on = match runs.as_slice() {
                 [] => self.start(),
                 [run] if run["standing"] == "done" && run["tidy"] == true => return Ok(()),
-                [_] if matches!(self.tale, Tale::Mission(_)) => self.start(),
+                [_] if self.tale.is_parallel() => self.start(),
                 [_, _, ..] => return Err(format!("another run was begun: {runs:?}")),
                 _ => self.windlass(&["resume"]),
             };
@@ -447,25 +452,35 @@ impl Place {
         let left = self.processes();
         self.seen()
             .differs(whole, cut_off)
-            .or_else(|| self.over()?.wrong(cut_off))
+            .or_else(|| self.wrong(cut_off))
             .or_else(|| (!left.is_empty()).then(|| format!("still there: {left:?}")))
     }
 
-    /// What is known of a mission that is over.
-    pub fn over(&self) -> Option<Over> {
-        let Tale::Mission(width) = self.tale else { return None };
-        let json = |args: &[&str]| {
-            let output = self.windlass(args).output().unwrap();
-            serde_json::from_slice(&output.stdout).unwrap_or_default()
-        };
-        Some(Over {
-            width,
+    /// What must not be of a story in which several are at work beside each other, over now.
+    fn wrong(&self, cut_off: u32) -> Option<String> {
+        match self.tale {
+            Tale::Mission(width) => {
+                let learned = self.json(&["memory", "show", "worker", "--json"]);
+                Flown { width, over: self.over(), learned }.wrong(cut_off)
+            }
+            Tale::Work => work::wrong(&self.over(), &self.entries(), cut_off),
+            Tale::Tasks | Tale::Spec | Tale::Task(_) | Tale::Issues => None,
+        }
+    }
+
+    /// What is known of such a story.
+    pub fn over(&self) -> Over {
+        Over {
             repo: self.repo(),
             state: self.disk.join("state"),
             tally: fs::read_to_string(self.talk().join("tally")).unwrap(),
-            lanes: json(&["lanes", "list", "--json"]),
-            learned: json(&["memory", "show", "worker", "--json"]),
-        })
+            lanes: self.json(&["lanes", "list", "--json"]),
+        }
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        let output = self.windlass(args).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap_or_default()
     }
 
     fn runs(&self) -> Result<Vec<Value>, String> {
@@ -506,12 +521,15 @@ impl Place {
         }
         let branch = self.tale.branch();
         let mut landings = self.git(&["log", "--first-parent", "--format=%s", branch]);
-        if let Tale::Mission(_) = self.tale {
+        if self.tale.is_parallel() {
             // What is side by side may come in any order, and who is asked for it more than once may be another.
             let mut sorted: Vec<&str> = landings.lines().collect();
             sorted.sort_unstable();
             landings = sorted.join("\n");
-            decisions = mission::standing(&self.repo());
+            decisions = match self.tale {
+                Tale::Mission(_) => mission::standing(&self.repo()),
+                _ => Vec::new(),
+            };
             tally.clear();
         }
         Seen {
@@ -541,6 +559,7 @@ impl Place {
                 all.insert("(stray)".into(), mission::stray(&repo));
             }
             Tale::Issues => all.extend(issues::heard(&repo)),
+            Tale::Work => all.extend(work::kept(&repo)),
             Tale::Task(_) => {
                 all.extend(task::left(&repo));
                 all.insert("(main)".into(), self.git(&["rev-parse", "main"]));
@@ -650,30 +669,45 @@ fn state(pid: u32) -> char {
 /// Held while the person does something.
 static AT_WORK: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
-fn asked_for(repo: &Path, stream: TcpStream) -> std::io::Result<()> {
-    let mut line = String::new();
-    BufReader::new(stream.try_clone()?).read_line(&mut line)?;
-    let what = line.trim();
-    let _at_work = AT_WORK.lock().unwrap();
+/// So often somebody tries to commit where others are at work as well.
+const TRIES: usize = 1_000;
+
+/// The person edits and commits, if they have not.
+fn asked_for(repo: &Path, tale: Tale, what: &str) {
     let subject = format!("The person's own: {what}");
-    let done = git(repo, &["log", "--format=%s", "main"]).lines().any(|line| line == subject);
-    if !done {
-        let file = if what == "clash" { "clash.txt" } else { "elsewhere.txt" };
-        fs::write(repo.join(file), "theirs\n")?;
-        git(repo, &["add", file]);
-        git(repo, &["commit", "-qm", &subject, "--", file]);
+    let file = if what == "clash" { "clash.txt" } else { "elsewhere.txt" };
+    for _ in 0..TRIES {
+        let _at_work = AT_WORK.lock().unwrap();
+        if git(repo, &["log", "--format=%s", "main"]).lines().any(|line| line == subject) {
+            return;
+        }
+        if tale == Tale::Work {
+            work::edits(repo);
+        }
+        fs::write(repo.join(file), "theirs\n").unwrap();
+        // Something may land in the same checkout just now.
+        let added = tried(repo, &["add", file]).is_ok();
+        if added && tried(repo, &["commit", "-qm", &subject, "--", file]).is_ok() {
+            return;
+        }
     }
-    (&stream).write_all(b"ok\n")
+    panic!("{what} could not be committed");
 }
 
 fn git(repo: &Path, args: &[&str]) -> String {
+    tried(repo, args).unwrap_or_else(|why| panic!("git {args:?}: {why}"))
+}
+
+fn tried(repo: &Path, args: &[&str]) -> Result<String, String> {
     let mut command = Command::new("git");
     for date in ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"] {
         command.env(date, "1700000000 +0000");
     }
     let output = command.args(args).current_dir(repo).output().unwrap();
-    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    match output.status.success() {
+        true => Ok(String::from_utf8(output.stdout).unwrap().trim().to_owned()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    }
 }
 
 /// The exit code, and what was said on standard error.

@@ -1,5 +1,5 @@
-//! Who has agents and checks of a mission meet: over a socket they are made to wait until enough others have come. Once the
-//! story has been cut off nobody waits for anybody any more, who may not be coming.
+//! Whom agents and checks ask over a socket: to have a person do something, or to meet others: then they are made to wait until
+//! enough of those have come. Once the story has been cut off nobody waits for anybody any more, who may not be coming.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read, Write as _};
@@ -23,8 +23,9 @@ struct State {
 }
 
 impl Usher {
-    /// Listens at a port of its own. A first proof waits until so many landings wait behind it.
-    pub fn sits(behind: usize) -> (Usher, u16) {
+    /// Listens at a port of its own. A first proof waits until so many landings wait behind it; the person is told what else is
+    /// asked for.
+    pub fn sits(behind: usize, person: impl Fn(&str) + Clone + Send + 'static) -> (Usher, u16) {
         let usher = Usher::default();
         usher.0.0.lock().unwrap().gathers = true;
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -32,9 +33,9 @@ impl Usher {
         let own = usher.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let own = own.clone();
+                let (own, person) = (own.clone(), person.clone());
                 // Whoever asked may have been killed meanwhile.
-                std::thread::spawn(move || own.asked(stream, behind));
+                std::thread::spawn(move || own.asked(stream, behind, person));
             }
         });
         (usher, port)
@@ -61,12 +62,22 @@ impl Usher {
         });
     }
 
-    /// `queue`: a landing is being proved. `F-ONE F-TWO`: the first is here and waits for the second.
-    fn asked(&self, stream: TcpStream, behind: usize) -> std::io::Result<()> {
+    /// `queue`: a landing is being proved. `F-ONE F-TWO`: the first is here and waits for the second. Another word is for the
+    /// person.
+    fn asked(
+        &self,
+        stream: TcpStream,
+        behind: usize,
+        person: impl Fn(&str),
+    ) -> std::io::Result<()> {
         let mut line = String::new();
         BufReader::new(stream.try_clone()?).read_line(&mut line)?;
         let mut words = line.split_whitespace();
         let (own, other) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        if own != "queue" && other.is_empty() {
+            person(own);
+            return (&stream).write_all(b"ok\n");
+        }
         let (state, changed) = &*self.0;
         let mut state = state.lock().unwrap();
         state.came.insert(own.to_owned());
