@@ -139,6 +139,7 @@ mod slow {
         let asked = Tale::asked_for();
         let (tale, usual) = match asked {
             Tale::Mission(_) => (Tale::Mission(Width::Eight), 200),
+            Tale::Work => (Tale::Work, 200),
             other => (other, 500),
         };
         let kills = std::env::var("WINDLASS_STORM_KILLS").map_or(usual, |it| it.parse().unwrap());

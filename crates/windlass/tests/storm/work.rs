@@ -240,7 +240,38 @@ mod slow {
             Some(*busy)
         });
         assert_eq!(busy.max(), i32::try_from(LANES).ok(), "every lane is in use");
+        for (spoils, word) in SPOILS {
+            spoils(&over);
+            let wrong = wrong(&over, &entries, 0);
+            assert!(wrong.as_ref().is_some_and(|it| it.contains(word)), "{word}: {wrong:?}");
+        }
     }
+
+    /// What would be wrong, each noticed before those that come before it here.
+    const SPOILS: [(fn(&Over), &str); 4] = [
+        (|over| fs::write(over.repo.join(PROPOSALS), "{}\n").unwrap(), "proposed: {}"),
+        (
+            |over| {
+                let path = over.repo.join(CONTRACTS).join("7.sprint-contract.json");
+                let text = fs::read_to_string(&path).unwrap();
+                fs::write(&path, text.replace("It is there", "It may be there")).unwrap();
+            },
+            "7.sprint-contract.json was written 2 times",
+        ),
+        (
+            |over| {
+                let text = fs::read_to_string(over.repo.join(PLANS)).unwrap();
+                fs::write(over.repo.join(PLANS), text.replace("says Ada", "says nobody")).unwrap();
+            },
+            "Plans.md says:",
+        ),
+        (
+            |over| {
+                over.git(&["commit", "-q", "--allow-empty", "-m", "Write 5"]).unwrap();
+            },
+            "5 has landed as",
+        ),
+    ];
 
     /// One where a task has landed and nobody knows it yet, the others around what goes on record: what was done is not known
     /// then, or what is to be done has not begun.
