@@ -185,7 +185,7 @@ pub fn kept(repo: &Path) -> BTreeMap<String, String> {
     let mut parts = text.split("cc:Done [");
     let mut bare = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        bare += &format!("cc:Done [COMMIT{}", part.split_once(']').map_or(part, |(_, rest)| rest));
+        bare += &format!("cc:Done [COMMIT]{}", part.split_once(']').map_or(part, |(_, rest)| rest));
     }
     kept.insert(PLANS.to_owned(), bare);
     let mut dirs = vec![repo.join(STATE)];
