@@ -242,7 +242,7 @@ impl Settings {
             base_url: self.base_url.clone().unwrap_or_else(|| self.api.base_url().to_owned()),
             key: self.key().to_owned(),
             model: ask.model.or_else(|| self.model(ask.tier)).unwrap_or_default().to_owned(),
-            effort: ask.effort(&self.effort).map(str::to_owned),
+            effort: ask.effort_if_said(&self.effort).map(str::to_owned),
             context_tokens: self.context_tokens.unwrap_or(CONTEXT_TOKENS),
             max_output_tokens: self.max_output_tokens,
             pace: Pace::default(),

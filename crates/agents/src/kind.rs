@@ -188,6 +188,15 @@ macro_rules! kinds {
             $($(#[doc = $about])+ $kind(crate::$file::Settings),)+
         }
 
+        impl Kind {
+            /// Its word in `windlass.toml`.
+            pub fn word(&self) -> &'static str {
+                match self {
+                    $(Kind::$kind(_) => stringify!($file),)+
+                }
+            }
+        }
+
         impl std::ops::Deref for Kind {
             type Target = dyn Settings;
 

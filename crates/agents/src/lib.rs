@@ -75,6 +75,8 @@ pub struct Ask<'a> {
     pub model: Option<&'a str>,
     /// How hard to think, if the crew says.
     pub effort: Option<&'a str>,
+    /// And no less hard than this, if the stage says.
+    pub effort_min: Option<&'a str>,
     /// The unit it is for, if any.
     pub unit: Option<&'a str>,
     /// The part of the unit it is for, if any.
@@ -118,15 +120,36 @@ pub struct Spend {
     pub turns: Option<u32>,
 }
 
+/// How hard agents can be told to think, the least first.
+const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+
 impl Ask<'_> {
     /// The model to use, of those that an agent has by tier.
     fn model<'m>(&'m self, models: &'m ByTier) -> Option<&'m str> {
         self.model.or_else(|| models.of(self.tier))
     }
 
-    /// How hard to think.
-    fn effort<'m>(&'m self, effort: &'m ByTier) -> Option<&'m str> {
+    /// How hard to think, by what a person says.
+    fn effort_said<'m>(&'m self, effort: &'m ByTier) -> Option<&'m str> {
         self.effort.or_else(|| effort.of(self.tier))
+    }
+
+    /// How hard to think: as a person says, and no less than the stage wants. A word that has no place among the others is the
+    /// person's, and stands.
+    fn effort<'m>(&'m self, effort: &'m ByTier) -> Option<&'m str> {
+        let place = |word: &str| EFFORTS.iter().position(|own| *own == word);
+        match (self.effort_said(effort), self.effort_min) {
+            (Some(said), Some(min)) => match (place(said), place(min)) {
+                (Some(own), Some(wanted)) if own < wanted => Some(min),
+                _ => Some(said),
+            },
+            (said, min) => said.or(min),
+        }
+    }
+
+    /// The same of an agent whose model may know nothing of it: only if a person says that it does.
+    fn effort_if_said<'m>(&'m self, effort: &'m ByTier) -> Option<&'m str> {
+        self.effort_said(effort).and_then(|_| self.effort(effort))
     }
 
     /// The part of the prompt that is the same in every invocation of the role.
@@ -152,6 +175,7 @@ impl<'a> Ask<'a> {
             by_preset: false,
             model: None,
             effort: None,
+            effort_min: None,
             unit: None,
             task: None,
             stage: "build",
@@ -281,6 +305,27 @@ pub fn file_variable(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stage_may_want_more_effort_and_never_less() {
+        let reporter = windlass_core::lang::Reporter::default();
+        let by_tier: ByTier = toml::from_str("standard = 'low'").unwrap();
+        let nothing = ByTier::default();
+        for (own, said, min, want, if_said) in [
+            (&nothing, None, None, None, None),
+            (&nothing, None, Some("high"), Some("high"), None),
+            (&nothing, Some("medium"), Some("high"), Some("high"), Some("high")),
+            (&nothing, Some("max"), Some("high"), Some("max"), Some("max")),
+            (&nothing, Some("their own"), Some("high"), Some("their own"), Some("their own")),
+            (&by_tier, None, Some("medium"), Some("medium"), Some("medium")),
+            (&by_tier, None, None, Some("low"), Some("low")),
+            (&by_tier, Some("high"), Some("medium"), Some("high"), Some("high")),
+        ] {
+            let ask = Ask { effort: said, effort_min: min, ..Ask::example(&reporter) };
+            assert_eq!(ask.effort(own), want, "{said:?}, {min:?}");
+            assert_eq!(ask.effort_if_said(own), if_said, "{said:?}, {min:?}");
+        }
+    }
 
     #[test]
     fn the_files_of_a_record_are_found_and_not_without_end() {

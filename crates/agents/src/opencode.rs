@@ -175,7 +175,7 @@ impl Agent for Opencode {
         let mut args = self.args.clone();
         args.extend(ARGUMENTS.map(str::to_owned));
         args.extend(self.model(ask).map(|it| format!("--model={it}")));
-        args.extend(ask.effort(&self.settings.effort).map(|it| format!("--variant={it}")));
+        args.extend(ask.effort_if_said(&self.settings.effort).map(|it| format!("--variant={it}")));
         let bare: &[&str] = if self.settings.repository_settings { &[] } else { &BARE };
         let on = |name: &&str| ((*name).to_owned(), "1".to_owned());
         let place = |(name, below): (&str, &str)| {

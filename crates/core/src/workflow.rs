@@ -210,6 +210,15 @@ pub struct Scope {
     pub first: Option<StageIx>,
 }
 
+/// How long a stage may take.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Limit {
+    /// So many milliseconds.
+    Ms(u64),
+    /// So many seconds as a value says; none are no limit.
+    Seconds(Expr),
+}
+
 /// A stage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stage {
@@ -229,8 +238,8 @@ pub struct Stage {
     pub record: Option<String>,
     /// Entering counts; spent, this move is taken instead.
     pub count: Option<(CounterIx, Box<Move>)>,
-    /// Time limit in milliseconds.
-    pub limit_ms: Option<u64>,
+    /// How long it may take.
+    pub limit: Option<Limit>,
     /// May change files.
     pub edits: bool,
     /// Values passed along.

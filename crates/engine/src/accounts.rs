@@ -143,6 +143,7 @@ mod tests {
             tier: Tier::Standard,
             by_preset: false,
             model: None,
+            seated: Vec::new(),
             effort: None,
         }
     }

@@ -71,6 +71,9 @@ pub struct Browsed {
     pub seen: String,
     /// Its pictures.
     pub pictures: Vec<Picture>,
+    /// Those of the round before, when it looked at something else.
+    #[serde(default)]
+    pub before: Vec<Picture>,
 }
 
 /// A unit, or a part of one, that an agent was asked about.
@@ -168,7 +171,12 @@ impl Books {
             }
             Note::Browsed { unit, tree, seen, pictures, .. } => {
                 let (tree, seen, pictures) = (tree.clone(), seen.clone(), pictures.clone());
-                self.browsed.insert(unit.clone(), Browsed { tree, seen, pictures });
+                let before = match self.browsed.remove(unit) {
+                    Some(same) if same.tree == tree => same.before,
+                    Some(earlier) => earlier.pictures,
+                    None => Vec::new(),
+                };
+                self.browsed.insert(unit.clone(), Browsed { tree, seen, pictures, before });
             }
             Note::Landed { effect, unit, commit, waits, .. } => {
                 self.coupled.remove(effect);

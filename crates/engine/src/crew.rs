@@ -15,6 +15,8 @@ pub const ANY: &str = "default";
 /// Who is there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Crew {
+    /// The agents that there are, each with the word of its kind.
+    pub agents: BTreeMap<String, String>,
     /// Who plays a role, in the order in which they take over from one another; [`ANY`] is for all others.
     pub roles: BTreeMap<String, Vec<String>>,
     /// Who fills a post.
@@ -146,26 +148,52 @@ pub struct Call {
     pub by_preset: bool,
     /// The very model.
     pub model: Option<String>,
+    /// Whose model that is; anybody's, if this is empty.
+    pub seated: Vec<String>,
     /// How hard to think.
     pub effort: Option<String>,
 }
 
+impl Call {
+    /// The very model that an agent is to use, if there is one and it is the agent's.
+    pub fn model_of(&self, agent: &str) -> Option<&str> {
+        let own = self.seated.is_empty() || self.seated.iter().any(|seated| seated == agent);
+        self.model.as_deref().filter(|_| own)
+    }
+}
+
 impl Crew {
+    /// The agents that a workflow means: the one of that name, or all of that kind. Nobody, if there is none.
+    pub fn named(&self, name: &str) -> Vec<String> {
+        if self.agents.contains_key(name) {
+            return vec![name.to_owned()];
+        }
+        let of_kind = self.agents.iter().filter(|(_, kind)| *kind == name);
+        of_kind.map(|(own, _)| own.clone()).collect()
+    }
+
     /// How many may work at once where an agent works, if somebody says.
     pub fn at_once_of(&self, agent: &str) -> Option<usize> {
         let account = self.accounts.get(agent).map_or(agent, String::as_str);
         self.at_once.get(account).copied()
     }
 
-    /// Who plays a role: whom the stage wants, whom the configuration names for the role, or for its post, or for all.
+    /// Who plays a role: whom the stage wants, if they are there, then whom the configuration names for the role, or for its
+    /// post, or for all.
     pub fn call(&self, name: &str, role: &Role, wanted: Option<&str>) -> Option<Call> {
         let seat = role.post.and_then(|post| self.posts.get(&post));
         let of_role = |name: &str| self.roles.get(name).filter(|agents| !agents.is_empty());
         let of_post = || seat.map(|seat| &seat.agents).filter(|agents| !agents.is_empty());
-        let agents = match wanted {
-            Some(wanted) => vec![wanted.to_owned()],
-            None => of_role(name).or_else(of_post).or_else(|| of_role(ANY))?.clone(),
-        };
+        let mut agents = wanted.map(|wanted| self.named(wanted)).unwrap_or_default();
+        let others = of_role(name).or_else(of_post).or_else(|| of_role(ANY));
+        for other in others.into_iter().flatten() {
+            if !agents.contains(other) {
+                agents.push(other.clone());
+            }
+        }
+        if agents.is_empty() {
+            return None;
+        }
         let preset = || self.preset.as_ref()?.posts.get(&role.post?).copied();
         let (tier, model) = match seat.and_then(|seat| seat.model.as_ref()) {
             Some(Model::Strength(tier)) => (Some(*tier), None),
@@ -177,6 +205,7 @@ impl Crew {
             by_preset: tier.is_some(),
             tier: tier.unwrap_or(role.tier),
             model,
+            seated: of_post().cloned().unwrap_or_default(),
             effort: seat.and_then(|seat| seat.effort.clone()),
         })
     }
@@ -275,9 +304,26 @@ mod tests {
         assert_eq!(who(&crew, None).as_deref(), Some("one two"));
         crew.roles.insert("worker".into(), names(&["mine"]));
         assert_eq!(who(&crew, None).as_deref(), Some("mine"));
-        assert_eq!(who(&crew, Some("stage")).as_deref(), Some("stage"));
+        assert_eq!(who(&crew, Some("stage")).as_deref(), Some("mine"), "who is not there");
+        let kinds = [("stage", "claude"), ("one", "codex"), ("three", "codex")];
+        crew.agents = kinds.map(|(name, kind)| (name.to_owned(), kind.to_owned())).into();
+        assert_eq!(who(&crew, Some("stage")).as_deref(), Some("stage mine"));
+        assert_eq!(who(&crew, Some("codex")).as_deref(), Some("one three mine"), "all of a kind");
+        assert_eq!(who(&crew, Some(ANY)).as_deref(), Some("mine"));
         let call = crew.call("other", &role(None), None).unwrap();
         assert_eq!((call.agents, call.tier, call.effort), (names(&["any"]), Tier::Strong, None));
+    }
+
+    #[test]
+    fn a_model_that_is_named_beside_its_agents_is_nobody_elses() {
+        let mut crew =
+            Crew { agents: [("other".to_owned(), "codex".to_owned())].into(), ..Crew::default() };
+        let model = Some(Model::parse("gpt-x"));
+        let seat = Seat { agents: vec!["mine".to_owned()], model, ..Seat::default() };
+        crew.posts.insert(Post::Evaluator, seat);
+        let call = crew.call("judge", &role(Some(Post::Evaluator)), Some("codex")).unwrap();
+        assert_eq!(call.agents, ["other", "mine"]);
+        assert_eq!((call.model_of("other"), call.model_of("mine")), (None, Some("gpt-x")));
     }
 
     #[test]

@@ -230,6 +230,13 @@ impl Exhibits<'_> {
         for picture in &browsed.pictures {
             let Picture { assertion, name, file, .. } = picture;
             text.push_str(&format!("\nA picture of {assertion}, {name}: {file}"));
+            text.push_str(&against(picture, &browsed.before));
+        }
+        for gone in browsed.before.iter().filter(|own| fellow(own, &browsed.pictures).is_none()) {
+            let Picture { assertion, name, file, .. } = gone;
+            text.push_str(&format!(
+                "\nOf the round before, and not taken this time: {assertion}, {name}: {file}"
+            ));
         }
         Some(text)
     }
@@ -237,6 +244,24 @@ impl Exhibits<'_> {
     fn text(&self, digest: &str) -> Option<String> {
         let bytes = self.journal.get(digest.parse().ok()?).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+/// The picture of the same moment among others.
+fn fellow<'a>(picture: &Picture, others: &'a [Picture]) -> Option<&'a Picture> {
+    let same = |it: &&Picture| (&it.assertion, &it.name) == (&picture.assertion, &picture.name);
+    others.iter().find(same)
+}
+
+/// How a picture differs from that of the round before, if there was a round before.
+fn against(picture: &Picture, before: &[Picture]) -> String {
+    match fellow(picture, before) {
+        Some(earlier) if earlier.holds == picture.holds => {
+            format!("\n  the same as in the round before: {}", earlier.file)
+        }
+        Some(earlier) => format!("\n  changed since the round before: {}", earlier.file),
+        None if before.is_empty() => String::new(),
+        None => "\n  there was none in the round before".to_owned(),
     }
 }
 

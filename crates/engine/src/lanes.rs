@@ -50,6 +50,7 @@ mod tests {
             tier: Tier::Standard,
             by_preset: false,
             model: None,
+            seated: Vec::new(),
             effort: None,
         };
         let calls: Vec<Call> = calls.iter().map(call).collect();

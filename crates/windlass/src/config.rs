@@ -9,7 +9,7 @@ use serde::Deserialize;
 use windlass_agents::{CONFIGURATION, Flaw, Post};
 use windlass_core::path::Below;
 use windlass_core::run::{Caps, Settings, StandingPolicy};
-use windlass_core::workflow::{Kind, Workflow};
+use windlass_core::workflow::{Kind, Stage, Workflow};
 use windlass_engine::crew::{Crew, Model, Preset, Seat};
 use windlass_engine::isolation::Openings;
 use windlass_engine::role::Role;
@@ -492,7 +492,11 @@ impl Config {
         let players = |players: &Players| players.names().to_vec();
         let at_once =
             self.accounts.iter().filter_map(|(name, it)| Some((name.clone(), it.at_once?)));
+        let kind = |(name, kind): (&String, &windlass_agents::Kind)| {
+            (name.clone(), kind.word().to_owned())
+        };
         Crew {
+            agents: self.agents.iter().map(kind).collect(),
             roles: self.roles.iter().map(|(role, own)| (role.clone(), players(own))).collect(),
             posts: self.crew.posts().map(|(post, seat)| (post, seat.seat())).collect(),
             preset: self.crew.preset.as_deref().and_then(|preset| Preset::parse(preset).ok()),
@@ -558,12 +562,9 @@ impl Config {
         // A role is without cost if everybody who may play it is: who is named here, or by a stage.
         let unpriced = flow.roles.keys().filter(|role| {
             let call = crew.call(role, &played(role), None);
-            let named = call.iter().flat_map(|call| &call.agents);
-            let by_stages = flow.stages.iter().flat_map(|stage| match &stage.kind {
-                Kind::Role { role: own, agents, .. } if own == *role => agents.as_slice(),
-                _ => &[],
-            });
-            named.chain(by_stages).all(free)
+            let named = call.map(|call| call.agents).unwrap_or_default();
+            let by_stages = flow.stages.iter().flat_map(|stage| self.wanted_by(stage, role, &crew));
+            named.into_iter().chain(by_stages).all(|agent| free(&agent))
         });
         Settings {
             caps,
@@ -577,6 +578,23 @@ impl Config {
                     answer: policy.answer.clone(),
                 })
                 .collect(),
+        }
+    }
+}
+
+impl Config {
+    /// The agents that a stage may want for a role. Where a person may say which, that is any of them.
+    fn wanted_by(&self, stage: &Stage, role: &str, crew: &Crew) -> Vec<String> {
+        match &stage.kind {
+            Kind::Role { role: own, .. }
+                if own == role && stage.with.iter().any(|(name, _)| name == "agent") =>
+            {
+                self.agents.keys().cloned().collect()
+            }
+            Kind::Role { role: own, agents, .. } if own == role => {
+                agents.iter().flat_map(|name| crew.named(name)).collect()
+            }
+            _ => Vec::new(),
         }
     }
 }

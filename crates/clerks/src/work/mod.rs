@@ -141,8 +141,17 @@ impl Work {
             .collect();
         // One that was made because there was none: it is a person's from then on.
         let made = fresh.contains(&self.path).then(|| session.paper(&self.path)).flatten();
+        let reviewed = std::mem::take(&mut session.reviewed);
+        let results: Vec<(String, String)> = reviewed
+            .iter()
+            .filter_map(|unit| {
+                let result = review::result(unit, session.tales.get(unit)?)?;
+                let path = format!("{STATE}/review-results/{unit}.review-result.json");
+                Some((path, serde_json::to_string_pretty(&result).ok()? + "\n"))
+            })
+            .collect();
         drop(session);
-        for (path, text) in papers {
+        for (path, text) in papers.into_iter().chain(results) {
             let put = lock(&self.projection).put(&path, &text);
             self.put(&path, put);
         }

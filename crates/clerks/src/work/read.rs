@@ -189,15 +189,7 @@ impl Work {
         }
         let mut reading = came(word);
         let profile = contract.review.reviewer_profile;
-        let mode = match (profile, contract.review.browser_mode) {
-            (Profile::Browser, Some(BrowserMode::Scripted)) => "scripted",
-            (Profile::Browser, _) => "exploratory",
-            (Profile::Static | Profile::Runtime, _) => "none",
-        };
-        reading.facts = BTreeMap::from([
-            ("profile".to_owned(), Value::text(profile.word())),
-            ("browser_mode".to_owned(), Value::text(mode)),
-        ]);
+        reading.facts.insert("profile".to_owned(), Value::text(profile.word()));
         if word == "drafted" {
             reading.papers.insert(path, contract.write().into_bytes());
         }
@@ -219,10 +211,15 @@ impl Work {
             Some(text) if !lock(&self.projection).is_ours(&path, &text) => {
                 SprintContract::read(&path, &text)?.standing(sealed.as_deref())
             }
-            _ => own.map_or(Standing::Unapproved, |own| own.standing(sealed.as_deref())),
+            _ => own.as_ref().map_or(Standing::Unapproved, |own| own.standing(sealed.as_deref())),
         };
         Ok(match standing {
-            Standing::Ready => came("ready"),
+            Standing::Ready => {
+                let mut reading = came("ready");
+                let mode = own.as_ref().map_or("none", browser_mode);
+                reading.facts.insert("browser_mode".to_owned(), Value::text(mode));
+                reading
+            }
             Standing::Unapproved => {
                 Reading { remarks: vec![format!("{path} is not approved")], ..came("unapproved") }
             }
@@ -319,6 +316,15 @@ fn unlisted(plans: &Plans, extra: &[String]) -> Vec<Item> {
         });
     }
     items
+}
+
+/// How a browser is driven by a contract as it was sealed: its reviewer may have added the steps.
+fn browser_mode(contract: &SprintContract) -> &'static str {
+    match (contract.review.reviewer_profile, contract.review.browser_mode) {
+        (Profile::Browser, Some(mode)) => mode.word(),
+        (Profile::Browser, None) => BrowserMode::Exploratory.word(),
+        (Profile::Static | Profile::Runtime, _) => "none",
+    }
 }
 
 /// A contract as it follows from a task and the project.

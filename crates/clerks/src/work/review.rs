@@ -2,6 +2,9 @@
 
 use serde_json::{Value as Json, json};
 
+use windlass_engine::entry::Check;
+
+use super::session::Tale;
 use crate::finding;
 
 /// How bad a finding is.
@@ -149,9 +152,71 @@ impl Review {
     }
 }
 
+/// What became of a task's review by now, for people and programs: the review as it counts, in the same form for every reviewer,
+/// and what was tried out besides, which can only make it worse.
+pub(super) fn result(unit: &str, tale: &Tale) -> Option<Json> {
+    let failed = tale.proofs.iter().filter(|(_, (came, _))| *came == Check::Fail);
+    let failed: Vec<Json> =
+        failed.map(|(name, (_, line))| json!({ "check": name, "said": line })).collect();
+    if tale.review.is_none() && failed.is_empty() {
+        return None;
+    }
+    let none = (Review { findings: Vec::new() }, "windlass".to_owned());
+    let (review, by) = tale.review.as_ref().unwrap_or(&none);
+    let mut result = review.artifact(unit, tale.commit.as_deref(), by);
+    let mut verdicts = vec![review.verdict()];
+    if let Some((browser, by)) = &tale.browser {
+        verdicts.push(browser.verdict());
+        result["browser"] = browser.artifact(unit, None, by);
+    }
+    if !failed.is_empty() {
+        verdicts.push(Verdict::RequestChanges);
+        result["failed"] = json!(failed);
+    }
+    let worst = verdicts.into_iter().find(|it| *it == Verdict::RequestChanges);
+    result["verdict"] = json!(worst.unwrap_or(Verdict::Approve).word());
+    if tale.records.iter().any(|it| it == "continued_with_findings") {
+        result["waived"] = json!(true);
+    }
+    Some(result)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_tried_out_only_makes_a_review_worse() {
+        let said = |severities: &[&str]| (review(severities), "codex".to_owned());
+        let (good, bad) = (said(&["minor"]), said(&["major"]));
+        let passed = ("contract".to_owned(), (Check::Pass, String::new()));
+        let dead = ("contract".to_owned(), (Check::Fail, "it is not to be seen".to_owned()));
+        for (own, browser, steps, want) in [
+            (&good, None, None, "APPROVE"),
+            (&good, Some(&good), Some(&passed), "APPROVE"),
+            (&good, Some(&bad), Some(&passed), "REQUEST_CHANGES"),
+            (&good, Some(&good), Some(&dead), "REQUEST_CHANGES"),
+            (&bad, Some(&good), Some(&passed), "REQUEST_CHANGES"),
+        ] {
+            let tale = Tale {
+                review: Some(own.clone()),
+                browser: browser.cloned(),
+                proofs: steps.cloned().into_iter().collect(),
+                ..Tale::default()
+            };
+            let result = result("1", &tale).unwrap();
+            assert_eq!(result["verdict"], want, "{result:#}");
+        }
+        // Nobody has reviewed it yet, and it is sent back all the same.
+        let tale = Tale { proofs: [dead].into(), ..Tale::default() };
+        let sent_back = result("1", &tale).unwrap();
+        assert_eq!(
+            (&sent_back["verdict"], &sent_back["reviewer"]),
+            (&json!("REQUEST_CHANGES"), &json!("windlass"))
+        );
+        assert_eq!(sent_back["failed"][0]["said"], "it is not to be seen");
+        assert_eq!(result("1", &Tale::default()), None);
+    }
 
     fn review(severities: &[&str]) -> Review {
         let findings: Vec<Json> = severities

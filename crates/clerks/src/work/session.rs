@@ -28,6 +28,8 @@ pub struct Session {
     pub papers: BTreeMap<String, Arc<[u8]>>,
     /// Papers that have come since files were written.
     pub fresh: BTreeSet<String>,
+    /// Tasks whose reviews have gone on since files were written.
+    pub reviewed: BTreeSet<String>,
     /// Tasks in the order in which they were selected or added.
     pub order: Vec<String>,
     /// What is known of each.
@@ -98,8 +100,10 @@ pub struct Tale {
     pub reviews: Vec<Verdict>,
     /// The last of them, and who has made it.
     pub review: Option<(Review, String)>,
-    /// The last review by way of a browser.
-    pub browser: Option<Review>,
+    /// The last review by way of a browser, and who has made it.
+    pub browser: Option<(Review, String)>,
+    /// What the checks that belong to its review came to last, and what those that failed had to say.
+    pub proofs: BTreeMap<String, (Check, String)>,
     /// The last check that failed: its name, and what it printed.
     pub failed: Option<(String, String)>,
     /// The same after it had landed.
@@ -217,6 +221,7 @@ impl Session {
                 self.branch = Some(branch.clone());
                 let tale = self.tale(unit);
                 (tale.commit, tale.waits) = (Some(commit.clone()), waits.clone());
+                self.reviewed.insert(unit.clone());
             }
             Note::Conflicted { unit: Some(unit), files } => {
                 let what = format!("it conflicts with what has landed: {}", files.join(", "));
@@ -281,6 +286,7 @@ impl Session {
         let asked = &answered.asked;
         let Some(unit) = &asked.unit else { return };
         let (came, gist) = (answered.came.as_str(), windlass_agents::gist(said));
+        self.reviewed.insert(unit.clone());
         let tale = self.tale(unit);
         if stage::EDITORS.contains(&asked.stage.as_str()) {
             tale.files.extend(answered.files.iter().cloned());
@@ -309,7 +315,7 @@ impl Session {
             stage::BROWSER if ["approve", "request_changes"].contains(&came) => {
                 let review = Review::of(said);
                 tale.reviews.push(review.verdict());
-                tale.browser = Some(review);
+                tale.browser = Some((review, asked.agent.clone()));
             }
             _ => {}
         }
@@ -325,14 +331,19 @@ impl Session {
             tale.red = Some((came, printed));
             return;
         }
+        let line = crate::printed::telling_line(&printed);
+        if stage::PROOFS.contains(&at.as_str()) {
+            tale.proofs.insert(name.to_owned(), (came, line.clone()));
+            self.reviewed.insert(unit.clone());
+        }
         if came != Check::Fail {
             return;
         }
+        let tale = self.tale(&unit);
         if [stage::AFTER_DONE, stage::CI].contains(&at.as_str()) {
             tale.failed_after = Some(printed);
             return;
         }
-        let line = crate::printed::telling_line(&printed);
         tale.trouble = Some(format!("`{name}` failed: {line}"));
         tale.failed = Some((name.to_owned(), printed));
     }
@@ -488,6 +499,7 @@ impl Session {
         let stage = run.workflow().stage(moved.stage);
         let Some(unit) = self.frames.get(&moved.frame).cloned() else { return };
         if let Some(record) = &moved.record {
+            self.reviewed.insert(unit.clone());
             self.tale(&unit).records.push(record.to_string());
         }
         if [stage::PROPOSE_FIX, stage::PROPOSE_LAST].contains(&stage.name.as_str())

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use windlass_engine::clerk::Situation;
-use windlass_sources::sprint::SprintContract;
+use windlass_sources::sprint::{BrowserMode, Route, SprintContract};
 
 use super::Work;
 use super::session::{Session, Tale};
@@ -109,7 +109,12 @@ fn contract(contract: &SprintContract) -> String {
     if !terms.risk_flags.is_empty() {
         let _ = writeln!(text, "\nRisks: {}", terms.risk_flags.join(", "));
     }
-    let _ = writeln!(text, "\nReview: {}", contract.review.reviewer_profile.word());
+    let review = &contract.review;
+    let _ = write!(text, "\nReview: {}", review.reviewer_profile.word());
+    for word in [review.browser_mode.map(BrowserMode::word), review.route.map(Route::word)] {
+        text.push_str(&word.map(|word| format!(", {word}")).unwrap_or_default());
+    }
+    text.push('\n');
     text
 }
 
@@ -138,7 +143,7 @@ fn red(tale: &Tale) -> Option<String> {
 /// What the reviews want mended, and what else they say.
 fn findings(tale: &Tale) -> String {
     let mut text = String::new();
-    let reviews = tale.review.iter().map(|(review, _)| review).chain(&tale.browser);
+    let reviews = tale.review.iter().chain(&tale.browser).map(|(review, _)| review);
     for finding in reviews.clone().flat_map(|review| review.blocking()) {
         let _ = writeln!(text, "- {}", finding::text(finding));
     }

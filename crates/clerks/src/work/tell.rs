@@ -3,18 +3,17 @@
 
 use std::fmt::Write as _;
 
-use serde_json::json;
 use windlass_core::workflow::Settled;
 use windlass_engine::clerk::{Situation, Told};
 use windlass_engine::date::date;
 use windlass_engine::message::Trouble;
 use windlass_sources::plans::{HASH_LETTERS, Number, Plans};
-use windlass_sources::sprint::{self, BrowserMode, Flow, Profile};
+use windlass_sources::sprint::{self, BrowserMode, Flow, Profile, Route};
 
+use super::Work;
 use super::report::{All, Done, End, Left, Told as Line, progress};
 use super::session::{Session, Tale};
 use super::show::{background, end};
-use super::{STATE, Work};
 use crate::Changed;
 use crate::memory::failures;
 
@@ -38,14 +37,13 @@ impl Work {
             ("plans-outlook", _) => self.outlook(),
             ("marker-wip", Some(unit)) => self.begun(unit),
             ("sprint-contract", Some(unit)) => self.sealed(unit),
-            ("review-result", Some(unit)) => self.reviewed(unit),
             ("completion-report", _) => self.completed(),
             ("ci-escalation", Some(unit)) => self.escalated(unit),
             ("progress", _) => self.progress(),
             ("lane-kept", _) => self.kept(),
             ("unfinished-tasks", _) => self.unfinished(at)?,
             ("aggregate-report", _) => self.aggregated(),
-            // Markers are written whenever something has happened, not only now.
+            // Markers and results of reviews are written whenever something has happened, not only now.
             _ => Told::default(),
         })
     }
@@ -115,7 +113,9 @@ impl Work {
                 }
             }
             let scripted = !flows.is_empty() && flows.iter().all(|flow| !flow.steps.is_empty());
-            if scripted {
+            // Whoever wants another way has it explored that way.
+            let ours = contract.review.route.is_none_or(|it| it == Route::ChromeDevtools);
+            if scripted && ours {
                 contract.review.browser_mode = Some(BrowserMode::Scripted);
             }
         }
@@ -123,23 +123,6 @@ impl Work {
         let contract = contract.approved(by);
         let path = sprint::path(&number);
         Told { papers: [(path, contract.write())].into(), ..Told::default() }
-    }
-
-    /// The review as it counts, in the same form for every reviewer.
-    fn reviewed(&self, unit: &str) -> Told {
-        let session = self.session();
-        let Some(tale) = session.tales.get(unit) else { return Told::default() };
-        let Some((review, by)) = &tale.review else { return Told::default() };
-        let mut artifact = review.artifact(unit, tale.commit.as_deref(), by);
-        if let Some(browser) = &tale.browser {
-            artifact["browser"] = browser.artifact(unit, None, by);
-        }
-        if tale.records.iter().any(|it| it == "continued_with_findings") {
-            artifact["waived"] = json!(true);
-        }
-        let path = format!("{STATE}/review-results/{unit}.review-result.json");
-        let written = serde_json::to_string_pretty(&artifact).unwrap_or_default() + "\n";
-        Told { papers: [(path, written)].into(), ..Told::default() }
     }
 
     /// The box of a task that was worked on by itself.

@@ -8,7 +8,7 @@ use super::{
     state::{Child, Frame, PanelPhase, Phase, Position, Run, Slot},
 };
 use crate::workflow::{
-    Gate, Kind, Mishap, RunOutcome, ScopeIx, Settled, Stage, StageIx, VerdictIx,
+    Gate, Kind, Limit, Mishap, RunOutcome, ScopeIx, Settled, Stage, StageIx, VerdictIx,
 };
 
 /// The next event, or `None` when the run waits for something from outside.
@@ -274,6 +274,17 @@ pub(super) fn role_of(stage: &Stage, phase: PanelPhase, slot: usize) -> Option<&
     }
 }
 
+/// How long a stage may take by what it says itself. No seconds at all are no limit.
+fn limit_ms(limit: &Limit, scene: &Scene<'_>) -> Option<u64> {
+    match limit {
+        Limit::Ms(ms) => Some(*ms),
+        Limit::Seconds(seconds) => {
+            let seconds = u64::try_from(seconds.number(scene)?).ok().filter(|it| *it > 0)?;
+            Some(seconds.saturating_mul(1_000))
+        }
+    }
+}
+
 /// When an effect that begins now will have taken too long. A landing has no deadline: nobody can tell from here
 /// whether it happened, so it is waited for.
 pub(super) fn deadline(run: &Run, frame: &Frame, stage: &Stage, now: u64) -> Option<u64> {
@@ -289,9 +300,9 @@ pub(super) fn deadline(run: &Run, frame: &Frame, stage: &Stage, now: u64) -> Opt
     // With several agents the limit is for falling back: the last one has the invocation's own.
     let last_of_several = matches!(&stage.kind, Kind::Role { agents, .. }
         if agents.len() > 1 && usize::from(frame.work.agent) + 1 == agents.len());
-    let limit = stage
-        .limit_ms
-        .filter(|_| !last_of_several)
+    let own = stage.limit.as_ref().filter(|_| !last_of_several);
+    let limit = own
+        .and_then(|limit| limit_ms(limit, &Scene::of(run, frame)))
         .unwrap_or(u64::MAX)
         .min(if invocation { caps.invocation.wall_ms } else { u64::MAX })
         .min(run.purse.wall_left(caps.run, now))

@@ -44,11 +44,15 @@ pub(super) fn invoke(
     brake: &Brake,
 ) -> Outcome {
     let played = shop.setup.role(role);
-    let Some(call) = shop.setup.crew.call(role, &played, wanted) else {
+    let crew = &shop.setup.crew;
+    let Some(mut call) = crew.call(role, &played, wanted) else {
         return Err(Trouble::new(format!("no agent plays the role `{role}`")).next(format!(
             "name one in windlass.toml, as `[roles] {role} = \"…\"` or `[roles] default = \"…\"`, and commit that"
         )));
     };
+    // Whom a person has asked for does it alone: nobody takes over.
+    let only = job.text("agent").map(|name| crew.named(name)).filter(|only| !only.is_empty());
+    call.agents = only.unwrap_or(call.agents);
     let Some(base) = &job.base else { return Err(Trouble::defect("an agent without a base")) };
     let at = when(job.effect.since);
     let lane = shop.seat(job.seat(), job.unit(), base, at)?;
@@ -292,7 +296,7 @@ impl<'a> Visit<'a> {
             None => Left { quarters: self.quarters("", name)?, going: None },
         };
         let further = quarters.going.as_ref().is_some_and(|going| going.further);
-        let mut heard = match self.ask(agent, (prompt, stable), quarters)? {
+        let mut heard = match self.ask((name, agent), (prompt, stable), quarters)? {
             Ok(heard) => heard,
             Err(stopped) => return Ok(Err(stopped)),
         };
@@ -302,7 +306,7 @@ impl<'a> Visit<'a> {
             self.shop.give_up_quarters(&self.quarters_name(""))?;
             let text = self.shop.setup.mask.text(&prompt::prompt(brief, &self.task()));
             let quarters = Left { quarters: self.quarters("", name)?, going: None };
-            heard = match self.ask(agent, (&text, stable), quarters)? {
+            heard = match self.ask((name, agent), (&text, stable), quarters)? {
                 Ok(anew) => heard.and(anew, "it could not go on from before, and began anew"),
                 Err(stopped) => return Ok(Err(stopped)),
             };
@@ -313,14 +317,14 @@ impl<'a> Visit<'a> {
         let why = heard.answer.remarks.join("; ");
         let repair = prompt::repair(brief, &heard.said(), &why);
         let quarters = Left { quarters: self.quarters("-again", name)?, going: None };
-        let again = self.ask(agent, (&repair, 0), quarters)?;
+        let again = self.ask((name, agent), (&repair, 0), quarters)?;
         let why = "it had to be asked again for an answer that could be read";
         Ok(again.map(|again| heard.and(again, why)))
     }
 
     fn ask(
         &self,
-        agent: &dyn Agent,
+        (name, agent): (&str, &dyn Agent),
         (text, stable_bytes): (&str, usize),
         left: Left<'_>,
     ) -> Result<Result<HeardOf, Stopped>, Trouble> {
@@ -334,8 +338,9 @@ impl<'a> Visit<'a> {
             tools: &self.played.tools,
             tier: self.call.tier,
             by_preset: self.call.by_preset,
-            model: self.call.model.as_deref(),
+            model: self.call.model_of(name),
             effort: self.call.effort.as_deref(),
+            effort_min: self.job.text("effort"),
             unit: self.job.unit(),
             task: self.job.effect.child.as_ref().map(|child| &*child.id),
             stage: &self.job.effect.name,

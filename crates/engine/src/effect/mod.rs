@@ -23,6 +23,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use windlass_core::run::{Effect, EffectId, EffectKind, Ended, Report, Subject, Usage};
+use windlass_core::value::Value;
 use windlass_core::workflow::Errand;
 use windlass_process::{Ending, Finished};
 use windlass_repo::Oid;
@@ -241,6 +242,14 @@ impl Job {
     /// Whether whoever does it is shown something under a name.
     fn shows(&self, name: &str) -> bool {
         self.artifacts.iter().any(|(shown, _)| shown == name)
+    }
+
+    /// A text that the stage passes along.
+    fn text(&self, name: &str) -> Option<&str> {
+        match self.effect.with.get(name) {
+            Some(Value::Text(text)) => Some(text),
+            Some(Value::Flag(_) | Value::Number(_) | Value::Set(_)) | None => None,
+        }
     }
 
     fn task_owned(&self) -> Option<String> {

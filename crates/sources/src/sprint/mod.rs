@@ -198,6 +198,27 @@ pub enum Route {
     ChromeDevtools,
 }
 
+impl BrowserMode {
+    /// The word.
+    pub fn word(self) -> &'static str {
+        match self {
+            BrowserMode::Scripted => "scripted",
+            BrowserMode::Exploratory => "exploratory",
+        }
+    }
+}
+
+impl Route {
+    /// The word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Route::Playwright => "playwright",
+            Route::AgentBrowser => "agent-browser",
+            Route::ChromeDevtools => "chrome-devtools",
+        }
+    }
+}
+
 /// Who has approved a contract.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Approval {
@@ -308,6 +329,20 @@ impl SprintContract {
             self.contract.browser_validation.iter().any(|flow| !flow.steps.trim().is_empty());
         if self.review.reviewer_profile == Profile::Browser && scripted && !steps {
             flaws.push("its browser is scripted, and no flow has steps".to_owned());
+        }
+        // Steps are taken by Windlass itself, and it has one way to do that.
+        if let Some(route) = self.review.route.filter(|it| scripted && *it != Route::ChromeDevtools)
+        {
+            flaws.push(format!(
+                "its browser is scripted, which is by way of {}, and its route is {}",
+                Route::ChromeDevtools.word(),
+                route.word()
+            ));
+        }
+        let other = self.review.reviewer_profile != Profile::Browser;
+        if other && (self.review.browser_mode.is_some() || self.review.route.is_some()) {
+            let profile = self.review.reviewer_profile.word();
+            flaws.push(format!("it says how a browser is driven, and its profile is {profile}"));
         }
         flaws
     }

@@ -165,7 +165,11 @@ fn what_a_role_writes_may_be_words_alone() {
     assert_eq!(contract.contract.runtime_validation[1].label, "lint");
     assert_eq!(contract.review.route, Some(Route::AgentBrowser));
     assert_eq!(contract.more["note"], 7);
-    assert_eq!(contract.flaws(&number()), ["its browser is scripted, and no flow has steps"]);
+    let flaws = [
+        "its browser is scripted, and no flow has steps",
+        "its browser is scripted, which is by way of chrome-devtools, and its route is agent-browser",
+    ];
+    assert_eq!(contract.flaws(&number()), flaws);
     let named = contract.approved("x");
     assert_eq!(
         (named.contract.checks[0].id.as_str(), named.contract.checks[1].id.as_str()),

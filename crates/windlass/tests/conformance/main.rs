@@ -38,3 +38,4 @@ mod rig;
 mod scratch;
 mod signals;
 mod task;
+mod work;

@@ -2,7 +2,8 @@
 
 use super::moves::Whose;
 use super::*;
-use crate::workflow::{Errand, Kind, List, Move, Save};
+use crate::lang::definition;
+use crate::workflow::{Errand, Kind, Limit, List, Move, Save};
 
 impl Compiler<'_, '_, '_, '_> {
     /// A stage. `made` are those made before it: all stages of child scopes, for a stage of another scope.
@@ -35,7 +36,7 @@ impl Compiler<'_, '_, '_, '_> {
             aside: raw.aside,
             record: raw.record.as_ref().map(|text| text.value.clone()),
             count: count.as_ref().map(|(ix, step, _)| (*ix, Box::new(step.clone()))),
-            limit_ms: raw.limit_ms,
+            limit: raw.limit.as_ref().map(|limit| self.limit(limit, scope)),
             edits: raw.edits.is_some() || changes,
             with,
             sees: raw.sees.iter().map(|text| text.value.clone()).collect(),
@@ -54,6 +55,16 @@ impl Compiler<'_, '_, '_, '_> {
             verdicts: verdict_origins,
         };
         (stage, origin)
+    }
+
+    fn limit(&mut self, limit: &definition::Limit, scope: ScopeIx) -> Limit {
+        match limit {
+            definition::Limit::Ms(ms) => Limit::Ms(*ms),
+            definition::Limit::Seconds(text) => {
+                let context = Context::within(scope);
+                Limit::Seconds(self.resolver.expression(text, Want::Number, context, self.problems))
+            }
+        }
     }
 
     fn lists(&self, ix: StageIx) -> Vec<List> {

@@ -13,7 +13,7 @@ use toml::de::DeTable;
 
 pub(super) use kind::{DecideCase, Gate, Kind};
 pub(super) use moves::{Go, Move};
-pub(super) use stage::{On, Stage};
+pub(super) use stage::{Limit, On, Stage};
 pub(super) use tables::{Amount, Counter, Entry, Input, Let, Units};
 
 use super::diagnostic::{Code, Diagnostic};

@@ -24,7 +24,7 @@ pub(in super::super) struct Stage {
     pub shown_as: Option<Text>,
     pub record: Option<Text>,
     pub count: Option<Text>,
-    pub limit_ms: Option<u64>,
+    pub limit: Option<Limit>,
     pub edits: Option<Text>,
     pub with: Vec<(Text, Text)>,
     pub sees: Vec<Text>,
@@ -74,6 +74,15 @@ const PARTICULAR: [(&str, &[&str]); 16] = [
 /// Kinds that do something which can take too long.
 const LIMITED: &[&str] = &["role", "panel", "checks", "read", "save", "land", "tell"];
 
+/// How long a stage may take.
+#[derive(Debug)]
+pub(in super::super) enum Limit {
+    /// So many milliseconds.
+    Ms(u64),
+    /// So many seconds as an expression says.
+    Seconds(Text),
+}
+
 /// Keys that any stage may have.
 const COMMON: [&str; 8] = ["stage", "on", "when", "aside", "shown_as", "record", "count", "limit"];
 
@@ -100,7 +109,7 @@ pub(super) fn read(node: Node<'_>, problems: &mut Problems<'_>) -> Option<Stage>
         shown_as: table.text("shown_as", problems),
         record: table.text("record", problems),
         count: table.text("count", problems),
-        limit_ms: table.get("limit").and_then(|node| limit(node, problems)),
+        limit: table.get("limit").and_then(|node| limit(node, problems)),
         edits: edits(&table, problems).filter(|_| has("edits")),
         with: with.map(|n| super::expressions(n, "`with`", problems)).unwrap_or_default(),
         sees: if has("sees") { table.texts("sees", problems) } else { Vec::new() },
@@ -137,8 +146,13 @@ fn edits(table: &Table<'_>, problems: &mut Problems<'_>) -> Option<Text> {
     table.flag("edits", problems).then(|| table.key("edits").cloned())?
 }
 
-/// A time such as `120s`, `30m` or `2h`, in milliseconds.
-fn limit(node: Node<'_>, problems: &mut Problems<'_>) -> Option<u64> {
+/// A time such as `120s`, `30m` or `2h`, or so many seconds as an expression says.
+fn limit(node: Node<'_>, problems: &mut Problems<'_>) -> Option<Limit> {
+    if node.is_table() {
+        let table = node.table("a limit", &["seconds"], problems)?;
+        let seconds = table.need("seconds", problems)?;
+        return super::expression(seconds, "`seconds`", problems).map(Limit::Seconds);
+    }
     let text = node.text("`limit`", problems)?;
     let units = [("s", 1_000), ("m", 60_000), ("h", 3_600_000)];
     let parsed = units.iter().find_map(|(unit, ms)| {
@@ -152,7 +166,7 @@ fn limit(node: Node<'_>, problems: &mut Problems<'_>) -> Option<u64> {
                 .help("write a whole number and a unit: `120s`, `30m` or `2h`"),
         );
     }
-    parsed
+    parsed.map(Limit::Ms)
 }
 
 fn on(

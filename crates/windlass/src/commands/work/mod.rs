@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use windlass_agents::Agent;
 use windlass_clerks::memory::Files;
 use windlass_clerks::work::NOTHING;
 use windlass_core::run::Phase;
@@ -23,7 +22,6 @@ use windlass_sources::plans::{self, BYTES_MAX, Chosen, Form, Plans, Refusal, Tar
 
 use super::autopilot::below;
 use super::workflow::{CatalogueArgs, Target};
-use crate::config::Config;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::Tone;
@@ -256,7 +254,7 @@ fn begin(
     let text = files.theirs(&file, BYTES_MAX).map_err(unusable)?;
     let plans = text.filter(|text| !text.trim().is_empty()).map(Plans::read);
     let looked = held.looked_over(args.branch.as_deref().map_or(Onto::Here, Onto::Branch))?;
-    if args.flags.codex && !has_codex(&looked.prepared.config, &looked.prepared.agents) {
+    if args.flags.codex && looked.prepared.config.crew().named("codex").is_empty() {
         return Err(Error::usage("there is no Codex here to delegate to").hint(
             "install it and name it in windlass.toml, as `[agents.codex] kind = \"codex\"`, or leave out --codex",
         ));
@@ -298,14 +296,6 @@ fn begin(
         ("drift_seen".to_owned(), Value::Flag(drift_seen)),
     ]);
     start(held, inputs, lands(held, args)?, tone)
-}
-
-/// Whether Codex is here: an agent of its kind, or whoever is called so.
-fn has_codex(config: &Config, here: &BTreeMap<String, Arc<dyn Agent>>) -> bool {
-    let is_codex = |name: &String| {
-        name == "codex" || matches!(config.agents.get(name), Some(windlass_agents::Kind::Codex(_)))
-    };
-    here.keys().any(is_codex)
 }
 
 /// Where it lands: without a commit on a branch of its own, that is handed over as one change.

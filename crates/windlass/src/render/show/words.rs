@@ -148,6 +148,9 @@ pub fn remarks(stage: &StageView) -> Vec<String> {
     if let Some(limit) = stage.limit_ms {
         remarks.push(format!("limit {}", duration(limit)));
     }
+    if let Some(seconds) = &stage.limit_seconds {
+        remarks.push(format!("limit {seconds} s"));
+    }
     if let Some(when) = &stage.when {
         remarks.push(format!("when {when}"));
     }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use windlass_core::workflow::{Errand, Gate, Go, Kind, Owner, Stage, StageIx, VerdictIx, Workflow};
+use windlass_core::workflow::{
+    Errand, Gate, Go, Kind, Limit, Owner, Stage, StageIx, VerdictIx, Workflow,
+};
 
 use super::moves::MoveView;
 use super::type_word;
@@ -27,6 +29,8 @@ pub struct StageView {
     pub count: Option<CountView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_seconds: Option<String>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub with: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -186,7 +190,14 @@ impl StageView {
                 counter: flow.counters[counter.at()].name.clone(),
                 spent: MoveView::of(flow, stage.scope, spent),
             }),
-            limit_ms: stage.limit_ms,
+            limit_ms: match stage.limit {
+                Some(Limit::Ms(ms)) => Some(ms),
+                Some(Limit::Seconds(_)) | None => None,
+            },
+            limit_seconds: match &stage.limit {
+                Some(Limit::Seconds(seconds)) => Some(expr_text(flow, seconds)),
+                Some(Limit::Ms(_)) | None => None,
+            },
             with: texts(&stage.with),
             sees: stage.sees.clone(),
             needs: stage.needs.iter().map(|need| NeedView::of(flow, need)).collect(),

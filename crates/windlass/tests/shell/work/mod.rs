@@ -1,5 +1,6 @@
 //! `windlass work`: the rows of Plans.md, solo, in parallel or by a team, as a user drives it.
 
+mod browser;
 mod contracts;
 mod example;
 mod fixes;

@@ -229,6 +229,9 @@ fn codex_implements_only_if_somebody_says_so() {
     let mut rig = Rig::with(&table(&all(1)), "", &files);
     rig.ends(&["all"], 0);
     assert_eq!(rig.agents("worker"), ["acted"]);
+    let mut rig = Rig::with(&table(&all(1)), "", &files);
+    rig.ends(&["all", "--codex"], 0);
+    assert_eq!(rig.agents("worker"), ["codex"]);
     // Where it is not installed, that is said before anything is begun.
     let mut rig = Rig::of(&all(1), "");
     let seen = rig.ends(&["all", "--codex"], 2);

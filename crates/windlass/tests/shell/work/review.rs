@@ -159,3 +159,48 @@ fn the_contracts_own_commands_are_run() {
     rig.ends(&["1"], 0);
     assert_eq!(rig.contract("1")["review"]["reviewer_profile"], "static");
 }
+
+/// Codex is there, and is this program; all else is played by others.
+fn with_codex(program: &str) -> Rig {
+    let codex =
+        format!("[agents.codex]\nkind = 'command'\ncommand = ['sh', '{program}']\ncost = 'none'\n");
+    let config = format!("{codex}{CONFIG}");
+    let likes = "echo '{\"verdict\": \"approve\", \"summary\": \"fine\", \"findings\": []}'\n";
+    let files = [
+        ("windlass.toml", config.as_str()),
+        ("likes.sh", likes),
+        ("fails.sh", "echo 'not logged in' >&2; exit 1\n"),
+        ("hangs.sh", "exec sleep 100000\n"),
+    ];
+    Rig::with(&table(&[todo("1")]), "", &files)
+}
+
+#[test]
+fn codex_reviews_where_it_is_there_and_else_whoever_reviews() {
+    let mut rig = with_codex("likes.sh");
+    rig.ends(&["1"], 0);
+    assert_eq!(rig.agents("work-reviewer"), ["codex"]);
+    assert_eq!(rig.agents("worker"), ["acted"], "nothing else is Codex's");
+    assert_eq!(artifact(&rig)["reviewer"], "codex");
+    // One of its kind will do, whatever it is called; here nobody is.
+    let mut rig = Rig::of(&[todo("1")], "");
+    rig.ends(&["1"], 0);
+    assert_eq!(rig.agents("work-reviewer"), ["acted"]);
+}
+
+#[test]
+fn whoever_reviews_takes_over_where_codex_fails_or_does_not_answer_in_time() {
+    for (program, args) in [("fails.sh", vec!["1"]), ("hangs.sh", vec!["1", "--review-limit", "1"])]
+    {
+        let mut rig = with_codex(program);
+        rig.ends(&args, 0);
+        assert_eq!(rig.agents("work-reviewer"), ["codex", "acted"], "{program}: {}", rig.told);
+        let fell_back =
+            rig.scratch.entries().iter().filter(|it| it["event"] == "fell_back").count();
+        assert_eq!(fell_back, 1, "{program}");
+        assert_eq!(artifact(&rig)["reviewer"], "acted");
+        assert_eq!(rig.came("worker", "1"), ["done"], "it is no finding");
+        rig.only_marks_changed(&["1"]);
+        assert_eq!(rig.scratch.processes(), [""; 0]);
+    }
+}
