@@ -1,9 +1,9 @@
 //! `kind = "command"`: any program that reads a prompt and prints a verdict.
 //!
 //! The prompt comes on standard input, the working directory is the lane, and `WINDLASS_ROLE`, `WINDLASS_UNIT`,
-//! `WINDLASS_ATTEMPT`, `WINDLASS_RUN`, `WINDLASS_SCHEMA`, `WINDLASS_TOOLS`, `WINDLASS_TIER` and, where the person has said
-//! which model a tier is, `WINDLASS_MODEL` stand in the environment. The answer is the last JSON
-//! object on standard output, else its first line.
+//! `WINDLASS_ATTEMPT`, `WINDLASS_RUN`, `WINDLASS_SCHEMA`, `WINDLASS_TOOLS`, `WINDLASS_TIER`, `WINDLASS_EFFORT` and, where the person
+//! has said which model a tier is, `WINDLASS_MODEL` stand in the environment. The answer is the last JSON object on standard
+//! output, else its first line.
 
 use std::path::PathBuf;
 use std::sync::Arc;

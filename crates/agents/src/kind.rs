@@ -273,6 +273,65 @@ mod tests {
         Held::to(&Careless { handed: vec!["MY_KEY".to_owned()], free }, &here).unwrap()
     }
 
+    /// All that a program is handed, as a text.
+    fn handed_to(kind: &str, more: &str, ask: &Ask<'_>) -> String {
+        let which = |_: &str| Some(std::path::PathBuf::from("/bin/there"));
+        let here = Here { top: Path::new("/"), windlass: Path::new("/windlass"), which };
+        let kind: Kind = toml::from_str(&format!("kind = '{kind}'\n{more}")).unwrap();
+        let program = kind.agent(&here).unwrap().program(ask);
+        let env = program.env.iter().map(|(name, value)| format!("{name}={value}"));
+        let files =
+            program.files.iter().map(|(_, text)| String::from_utf8_lossy(text).into_owned());
+        let stdin = String::from_utf8_lossy(&program.stdin).into_owned();
+        program
+            .args
+            .into_iter()
+            .chain(env)
+            .chain(files)
+            .chain([stdin])
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
+    #[test]
+    fn no_agent_has_others_work_for_it_or_is_set_what_its_maker_does_not_document() {
+        let reporter = Reporter::default();
+        let ask = Ask::example(&reporter);
+        for own in ["", "repository-settings = true"] {
+            for (kind, alone) in [
+                // Its tools are those that are named, and the one that starts others is not.
+                ("claude", "--tools=Bash,Edit,Glob,Grep,Read,Write\n"),
+                ("codex", "--disable=multi_agent\n"),
+                ("gemini", "\"enableAgents\":false"),
+                ("opencode", "\"task\":\"deny\""),
+            ] {
+                let all = handed_to(kind, own, &ask);
+                assert!(all.contains(alone), "{kind} {own}: {all}");
+                for undocumented in ["autoMode", "auto_mode", "defaultMode", "permissionMode"] {
+                    assert!(!all.contains(undocumented), "{kind} {own}: {undocumented} in {all}");
+                }
+            }
+        }
+    }
+
+    /// What git says and how it is used is nobody's but ours: whoever has instructions about it leaves them out, in light tasks and in
+    /// all others. The others have none.
+    #[test]
+    fn instructions_about_git_are_left_out() {
+        let reporter = Reporter::default();
+        let all = handed_to("claude", "", &Ask::example(&reporter));
+        assert!(all.contains("CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS=1\n"), "{all}");
+        assert!(all.contains("--dangerously-skip-permissions\n"), "as shipped: {all}");
+    }
+
+    #[test]
+    fn a_kind_is_called_what_the_configuration_calls_it() {
+        for word in ["claude", "codex", "gemini", "opencode"] {
+            let kind: Kind = toml::from_str(&format!("kind = '{word}'")).unwrap();
+            assert_eq!(kind.word(), word);
+        }
+    }
+
     #[test]
     fn an_agent_gets_what_its_settings_say_and_nothing_else() {
         let reporter = Reporter::default();

@@ -289,6 +289,7 @@ fn environment(ask: &Ask<'_>) -> Vec<(String, String)> {
         ("WINDLASS_SCHEMA", schema(ask.reporter).to_string()),
         ("WINDLASS_TOOLS", ask.tools.join(",")),
         ("WINDLASS_TIER", ask.tier.name().to_owned()),
+        ("WINDLASS_EFFORT", ask.effort(&ByTier::default()).unwrap_or_default().to_owned()),
     ];
     let files = ask.writes.iter().map(|(name, path)| (file_variable(name), path.clone()));
     pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(files).collect()

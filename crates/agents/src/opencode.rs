@@ -276,7 +276,9 @@ fn permission(wanted: &[String], bare: bool) -> Json {
     // tools that have other names.
     let mut all = Map::from_iter([("*".to_owned(), word(!bare))]);
     all.extend(TOOLS.map(|(name, of)| (name.to_owned(), word(is_wanted(of)))));
-    let others = [("doom_loop", true), ("external_directory", true), ("question", false)];
+    // Whoever is asked does it: a `task` would be somebody else's.
+    let others =
+        [("doom_loop", true), ("external_directory", true), ("question", false), ("task", false)];
     all.extend(others.map(|(name, yes)| (name.to_owned(), word(yes))));
     Json::Object(all)
 }

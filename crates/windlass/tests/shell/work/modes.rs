@@ -92,7 +92,7 @@ fn flags_choose_and_else_the_number_does() {
 }
 
 /// So many workers were there at once, at most.
-fn at_once(rig: &Rig) -> usize {
+pub fn at_once(rig: &Rig) -> usize {
     let (mut now, mut most) = (0_usize, 0);
     for entry in rig.scratch.entries() {
         if entry["role"] == "worker" {
@@ -237,4 +237,29 @@ fn codex_implements_only_if_somebody_says_so() {
     let seen = rig.ends(&["all", "--codex"], 2);
     assert!(seen.contains("there is no Codex here to delegate to"), "{seen}");
     assert_eq!(rig.status("1"), "cc:TODO");
+}
+
+#[test]
+fn whoever_implements_a_hard_task_thinks_harder_than_others() {
+    let rows = [
+        "| 1 | [P] Design the security of core/ | `a.rs`, `b.rs`, `c.rs`, `d.rs` | - | cc:TODO |\n"
+            .to_owned(),
+        "| 2 | [P] [ultrathink] Write 2 | it is there | - | cc:TODO |\n".to_owned(),
+        todo("3"),
+    ];
+    let config = crate::work::rig::CONFIG.replace(
+        "[roles]\n",
+        "[agents.shell]\nkind = 'command'\ncommand = ['sh', 'worker.sh']\ncost = 'none'\n[roles]\nworker = 'shell'\nsimplifier = 'shell'\n",
+    );
+    let worker = "cat > /dev/null\nmkdir -p src\necho \"$WINDLASS_EFFORT\" > src/$WINDLASS_ROLE-$WINDLASS_UNIT.txt\n\
+                  echo '{\"verdict\": \"done\"}'\n";
+    let files = [("windlass.toml", config.as_str()), ("worker.sh", worker)];
+    let mut rig = Rig::with(&table(&rows), "", &files);
+    let seen = rig.ends(&["all", "--no-tdd"], 0);
+    let effort = |who: &str| rig.scratch.git(&["show", &format!("main:src/{who}.txt")]);
+    for (who, is) in
+        [("worker-1", "high"), ("worker-2", "high"), ("worker-3", "medium"), ("simplifier-1", "")]
+    {
+        assert_eq!(effort(who), is, "{who}: {seen}");
+    }
 }
