@@ -95,7 +95,7 @@ impl Done {
             .collect();
         left.push(format!("({} incomplete tasks in Plans.md)", self.left.len()));
         lines.part("Remaining issues", left);
-        lines.0.push(self.foot());
+        lines.0.extend(self.foot_lines());
         boxed(&format!("✓ Task {} Done: {}", self.number, self.name), &lines.0)
     }
 
@@ -123,8 +123,24 @@ impl Done {
     }
 
     fn foot(&self) -> String {
+        self.foot_parts().join(" | ")
+    }
+
+    /// The same in a line of a box; in two where one does not hold it.
+    fn foot_lines(&self) -> Vec<String> {
+        let whole = self.foot();
+        if whole.width() + 3 <= INNER { vec![whole] } else { self.foot_parts().into() }
+    }
+
+    fn foot_parts(&self) -> [String; 2] {
         let commit = self.commit.as_deref().unwrap_or("none");
-        format!("commit: {commit} | review: {}", self.reviews.join(" → "))
+        // What a review came to again and again is said once, with how often.
+        let rounds = self.reviews.chunk_by(|one, other| one == other).map(|same| match same {
+            [word] => word.clone(),
+            several => format!("{} ×{}", several[0], several.len()),
+        });
+        let reviews: Vec<String> = rounds.collect();
+        [format!("commit: {commit}"), format!("review: {}", reviews.join(" → "))]
     }
 }
 
@@ -222,8 +238,11 @@ fn boxed(title: &str, lines: &[String]) -> String {
         let line = if line.is_empty() { String::new() } else { format!(" {line}") };
         text.push_str(&row(&line));
     }
-    // What ends in a line about the commit needs no empty one behind it.
-    if lines.last().is_none_or(|line| !line.starts_with("commit: ")) {
+    // What ends in lines about the commit and its review needs no empty one behind them.
+    if lines
+        .last()
+        .is_none_or(|line| !line.starts_with("commit: ") && !line.starts_with("review: "))
+    {
         text.push_str(&row(""));
     }
     text.push_str(&format!("└{wall}┘\n"));
@@ -364,7 +383,8 @@ mod tests {
 │    • Task 5 (cc:WIP): 画面を直す ← Plans.md │
 │    (2 incomplete tasks in Plans.md)         │
 │                                             │
-│  commit: a1b2c3d | review: REQUEST_CHANGES… │
+│  commit: a1b2c3d                            │
+│  review: REQUEST_CHANGES → APPROVE          │
 └─────────────────────────────────────────────┘
 ";
         assert_eq!(drawn, want, "\n{drawn}");

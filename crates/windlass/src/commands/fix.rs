@@ -107,7 +107,15 @@ fn decided(
 ) -> Result<Exit, Error> {
     let mut all = pending(&place)?;
     let fix = all.take(task).map_err(|unsure: Unsure| {
-        Error::usage(unsure.to_string()).hint("`windlass fix list` lists them; nothing was changed")
+        let verb = if approved { "approve" } else { "reject" };
+        let next = match &unsure {
+            Unsure::Several(ids) => {
+                let each = ids.iter().map(|id| format!("windlass fix {verb} {}", clean(id)));
+                each.collect::<Vec<_>>().join(", or ")
+            }
+            Unsure::None | Unsure::NoSuch { .. } => "`windlass fix list` lists them".to_owned(),
+        };
+        Error::usage(unsure.to_string()).hint(format!("{next}; nothing was changed"))
     })?;
     let id = clean(&fix.fix_task_id);
     if let Some((run, gate)) = question(&place, &fix)? {

@@ -122,7 +122,12 @@ impl Sitting {
 
     /// Until it has asked for an answer so many times.
     pub fn wait_for(&mut self, prompts: usize) -> &str {
-        while self.seen.matches("] > ").count() < prompts {
+        self.wait_until(|seen| seen.matches("] > ").count() >= prompts)
+    }
+
+    /// Until what is seen is so.
+    pub fn wait_until(&mut self, is_so: impl Fn(&str) -> bool) -> &str {
+        while !is_so(&self.seen) {
             let mut bytes = [0; 1024];
             let count = self.master.read(&mut bytes).unwrap();
             assert_ne!(count, 0, "it ended: {}", self.seen);
@@ -137,8 +142,15 @@ impl Sitting {
         self.master.write_all(line.as_bytes()).unwrap();
     }
 
-    /// All that is seen until it has ended.
-    pub fn rest(mut self) -> String {
+    /// All that is seen until it has ended well.
+    pub fn rest(self) -> String {
+        let (seen, code) = self.end();
+        assert_eq!(code, Some(0), "{seen}");
+        seen
+    }
+
+    /// All that is seen until it has ended, and how it ends.
+    pub fn end(mut self) -> (String, Option<i32>) {
         let mut bytes = [0; 1024];
         // A terminal whose other side is gone cannot be read from any more.
         while let Ok(count) = self.master.read(&mut bytes)
@@ -146,8 +158,7 @@ impl Sitting {
         {
             self.bytes.extend(&bytes[..count]);
         }
-        assert_eq!(self.run.wait().unwrap().code(), Some(0));
-        String::from_utf8_lossy(&self.bytes).into_owned()
+        (String::from_utf8_lossy(&self.bytes).into_owned(), self.run.wait().unwrap().code())
     }
 
     pub fn code(mut self) -> Option<i32> {

@@ -94,3 +94,49 @@ fn a_base_that_is_red_already_is_not_this_tasks_doing() {
     rig.ends(&["1"], 0);
     assert_eq!(rig.file(PROPOSALS), None);
 }
+
+/// Two fixes that nobody has decided on, and no run.
+fn two() -> Rig {
+    let rig = Rig::of(&[todo("1"), todo("2")], "");
+    let line = |number: &str| {
+        serde_json::json!({
+            "fix_task_id": format!("{number}.fix"), "source_task_id": number,
+            "content": format!("fix: Write {number} - timeout"), "dod": "Tests/CI pass",
+            "depends": number, "failure_category": "timeout",
+        })
+        .to_string()
+    };
+    rig.write(PROPOSALS, &format!("{}\n{}\n", line("1"), line("2")));
+    rig
+}
+
+#[test]
+fn yes_and_no_are_enough_for_one_proposal_and_refused_with_the_command_for_several() {
+    for (word, verb) in [("yes", "approve"), ("no", "reject")] {
+        let mut rig = two();
+        let seen = rig.verb(&["fix", word], 2);
+        assert!(seen.contains("2 fixes are proposed: say which, 1.fix or 2.fix"), "{seen}");
+        assert!(
+            seen.contains(&format!(
+                "windlass fix {verb} 1.fix, or windlass fix {verb} 2.fix; nothing was changed"
+            )),
+            "{seen}"
+        );
+        assert_eq!(rig.file("Plans.md").unwrap(), rig.plans);
+        assert_eq!(rig.file(PROPOSALS).unwrap().lines().count(), 2);
+    }
+    let mut rig = two();
+    rig.verb(&["fix", "reject", "1.fix"], 0);
+    assert_eq!(rig.file("Plans.md").unwrap(), rig.plans, "a proposal is discarded, and no more");
+    assert!(!rig.file(PROPOSALS).unwrap().contains("1.fix"));
+    let seen = rig.verb(&["fix", "approve", "1.fix"], 2);
+    assert!(seen.contains("no fix is proposed for 1.fix: there is 2.fix"), "{seen}");
+    rig.verb(&["fix", "yes"], 0);
+    let row = "| 2.fix | fix: Write 2 - timeout | Tests/CI pass | 2 | cc:TODO |\n";
+    let second = todo("2");
+    assert_eq!(
+        rig.file("Plans.md").unwrap(),
+        rig.plans.replace(&second, &format!("{second}{row}"))
+    );
+    assert_eq!(rig.file(PROPOSALS).unwrap(), "");
+}

@@ -10,3 +10,4 @@ mod plans;
 mod red;
 mod review;
 mod rig;
+mod seed;

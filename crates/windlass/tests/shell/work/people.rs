@@ -73,3 +73,67 @@ fn what_depends_on_a_task_that_failed_is_not_done() {
     assert!(seen.contains("\n  2 Write 2: "), "{seen}");
     assert!(seen.contains("✗ Breezing Complete: 1/3 tasks"), "{seen}");
 }
+
+#[test]
+fn what_was_stopped_is_resumed_by_its_id_and_nothing_else_is() {
+    let unsure = simply(&who("scout", "1", 0), "unsure", "hello or hi?");
+    let mut rig = Rig::of(&[todo("1")], &unsure);
+    rig.ends(&["1"], 8);
+    let (id, _, _) = rig.asked().unwrap();
+    rig.verb(&["answer", &id, "yes"], 0);
+    let seen = rig.ends(&["--resume", "work-9"], 2);
+    assert!(seen.contains("work-9"), "{seen}");
+    // Not with other tasks than it was begun with.
+    rig.ends(&["2", "--resume", "work-1"], 2);
+    assert_eq!(rig.status("1"), "cc:TODO");
+    rig.ends(&["--resume", "work-1"], 0);
+    rig.only_marks_changed(&["1"]);
+    // A run of another workflow is not taken for one of these.
+    let code = rig.scratch.start().output().unwrap().status.code();
+    let seen = rig.ends(&["--resume", "small-1"], 2);
+    assert!(
+        seen.contains("small-1 is a run of small") && seen.contains("windlass resume small-1"),
+        "{code:?} {seen}"
+    );
+}
+
+#[test]
+fn whatever_is_not_done_is_explained_in_a_line() {
+    let unsure = simply(&who("scout", "1", 0), "unsure", "hello or hi?");
+    let waits = crate::work::rig::row("5", "Write 5", "1", "cc:TODO");
+    let rows = [todo("1"), todo("2"), todo("3"), todo("4"), waits];
+    let mut rig = Rig::of(&rows, &unsure);
+    let mut work = rig.scratch.windlass(&["work", "all", "--sequential", "--no-tdd"]);
+    let mut run = rig.scratch.follow(&mut work);
+    run.until("the second worker", |it| {
+        it["note"] == "asked" && it["role"] == "worker" && it["unit"] == "2"
+    });
+    let now = rig.file("Plans.md").unwrap();
+    let theirs =
+        now.replace(&rows[2], "").replace("says 4 | - | cc:TODO", "says 4 | - | Bob has it");
+    rig.write("Plans.md", &theirs);
+    assert_eq!(run.code(), Some(8));
+    assert_eq!(rig.answers("understood", &["no"]), Some(4), "{}", rig.told);
+    for line in [
+        "Not done:",
+        "  1 Write 1: it was left out: it was not understood as it was meant",
+        "  3 Write 3: it was taken out of Plans.md meanwhile",
+        "  4 Write 4: its row was changed meanwhile, and it was left as it is",
+        "  5 Write 5: it waits for task 1, which is not done",
+    ] {
+        assert!(rig.told.lines().any(|seen| seen == line), "{line}\n{}", rig.told);
+    }
+    assert!(!rig.told.contains("  2 Write 2: "), "{}", rig.told);
+    assert!(rig.told.contains("✗ Breezing Complete: 1/5 tasks"), "{}", rig.told);
+}
+
+#[test]
+fn a_change_that_is_left_on_its_branch_is_explained() {
+    let mut rig = Rig::of(&[todo("1")], "");
+    rig.write("src/1.txt", "mine\n");
+    rig.ends(&["all", "--no-commit"], 8);
+    assert_eq!(rig.answers("take_it", &["leave"]), Some(4), "{}", rig.told);
+    let line = "  1 Write 1: it is done, and was left on the branch harness/work-1";
+    assert!(rig.told.lines().any(|seen| seen == line), "{}", rig.told);
+    assert_eq!(rig.status("1"), "cc:WIP");
+}

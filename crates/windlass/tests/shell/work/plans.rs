@@ -220,3 +220,19 @@ fn the_effort_of_a_task_is_scored_and_shown() {
     assert_eq!(json["tasks"][0]["effort"]["high"], true);
     assert_eq!(json["tasks"][0]["effort"]["score"], 3);
 }
+
+#[test]
+fn tasks_that_wait_for_each_other_are_refused_with_the_circle() {
+    let rows =
+        [row("1", "Write 1", "2", "cc:TODO"), row("2", "Write 2", "1", "cc:TODO"), todo("3")];
+    let mut rig = Rig::of(&rows, "");
+    let seen = rig.ends(&["all"], 2);
+    assert!(seen.contains("tasks wait for each other in a circle: 1"), "{seen}");
+    assert!(
+        seen.contains("take one of them out of the Depends column; nothing was started"),
+        "{seen}"
+    );
+    assert_eq!(rig.file(PLANS).unwrap(), rig.plans);
+    rig.ends(&["3"], 0);
+    rig.only_marks_changed(&["3"]);
+}
