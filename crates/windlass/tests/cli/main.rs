@@ -8,6 +8,7 @@ mod examples;
 mod help;
 mod output;
 mod rooms;
+mod seed_map;
 mod windlass;
 mod workflow_check;
 mod workflow_list;
