@@ -275,7 +275,7 @@ mod tests {
 
     /// All that a program is handed, as a text.
     fn handed_to(kind: &str, more: &str, ask: &Ask<'_>) -> String {
-        let which = |_: &str| Some(std::path::PathBuf::from("/bin/there"));
+        let which = |_: &str| Some(PathBuf::from("/bin/there"));
         let here = Here { top: Path::new("/"), windlass: Path::new("/windlass"), which };
         let kind: Kind = toml::from_str(&format!("kind = '{kind}'\n{more}")).unwrap();
         let program = kind.agent(&here).unwrap().program(ask);

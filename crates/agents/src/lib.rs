@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn a_stage_may_want_more_effort_and_never_less() {
-        let reporter = windlass_core::lang::Reporter::default();
+        let reporter = Reporter::default();
         let by_tier: ByTier = toml::from_str("standard = 'low'").unwrap();
         let nothing = ByTier::default();
         for (own, said, min, want, if_said) in [

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use windlass_core::run::Run;
 use windlass_core::workflow::RunOutcome;
 use windlass_engine::clerk::{Blobs, Clerk, Remembered, Said, Situation, Told};
-use windlass_engine::entry::{Entry, Note};
+use windlass_engine::entry::Entry;
 use windlass_engine::message::Trouble;
 use windlass_engine::shop::lock;
 use windlass_sources::contract::Assertion;

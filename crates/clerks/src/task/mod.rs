@@ -17,7 +17,7 @@ use windlass_core::run::{PanelPhase, Run};
 use windlass_core::value::Value;
 use windlass_core::workflow::RunOutcome;
 use windlass_engine::clerk::{Blobs, Clerk, Patching, Said, Situation, Told};
-use windlass_engine::entry::{Entry, Note};
+use windlass_engine::entry::Entry;
 use windlass_engine::message::Trouble;
 use windlass_engine::shop::lock;
 use windlass_sources::task::{self as format, Verdict};

@@ -29,7 +29,7 @@ use windlass_core::run::Run;
 use windlass_core::value::Value;
 use windlass_core::workflow::RunOutcome;
 use windlass_engine::clerk::{Blobs, Clerk, Said, Situation, Told, Trial};
-use windlass_engine::entry::{Entry, Note};
+use windlass_engine::entry::Entry;
 use windlass_engine::message::Trouble;
 use windlass_engine::shop::lock;
 use windlass_sources::contract::{Assertion, Contract};
