@@ -13,7 +13,7 @@ use windlass_sources::sprint::{SprintContract, Standing};
 use crate::beside::Over;
 
 pub const PLANS: &str = "Plans.md";
-pub const START: [&str; 5] = ["work", "all", "--breezing", "--no-simplify", "--accept-drift"];
+pub const START: [&str; 4] = ["work", "all", "--breezing", "--no-simplify"];
 
 /// So many are at work at a time.
 pub const LANES: u32 = 3;
@@ -247,8 +247,11 @@ mod slow {
         }
     }
 
-    /// What would be wrong, each noticed before those that come before it here.
-    const SPOILS: [(fn(&Over), &str); 4] = [
+    /// What makes it wrong, and what is said then.
+    type Spoils = (fn(&Over), &'static str);
+
+    /// Each is noticed before those that come before it here.
+    const SPOILS: [Spoils; 4] = [
         (|over| fs::write(over.repo.join(PROPOSALS), "{}\n").unwrap(), "proposed: {}"),
         (
             |over| {
