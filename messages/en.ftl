@@ -135,6 +135,7 @@ taskline-next-resume = Go on? → windlass resume
 ## mission: what a mission says (crates/clerks/src/mission)
 
 missionline-checkpoint = Checkpoint { $name }: { $path }
+missionline-broken = What was claimed does not hold any more, now that all has landed:
 missionline-escalated = Escalated: { $stuck } stuck, { $blocked } blocked: { $path }
 missionline-plan-rejected = Escalated: the plan was rejected: { $path }
 missionline-plan-denied = Escalated: the plan was denied: { $path }

@@ -134,6 +134,7 @@ taskline-next-resume = 계속할까요? → windlass resume
 ## mission: 미션이 하는 말 (crates/clerks/src/mission)
 
 missionline-checkpoint = 체크포인트 { $name }: { $path }
+missionline-broken = 모두 반영된 지금, 주장한 것 가운데 더는 성립하지 않는 것:
 missionline-escalated = 사람에게 넘김: 막다른 기능 { $stuck }개, 막힌 기능 { $blocked }개: { $path }
 missionline-plan-rejected = 사람에게 넘김: 계획이 거절되었습니다: { $path }
 missionline-plan-denied = 사람에게 넘김: 계획이 승인되지 않았습니다: { $path }

@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use windlass_clerks::finding;
 use windlass_core::run::{EffectId, Run, UnitIx};
-use windlass_core::workflow::Workflow;
+use windlass_core::workflow::{RunOutcome, Workflow};
+use windlass_engine::asserted;
 use windlass_engine::date::instant;
 use windlass_engine::entry::{Answered, Check, Entry, Note, Picture};
 use windlass_journal::{Journal, RunId};
@@ -336,7 +337,13 @@ impl Telling {
         report.minutes = self.began.zip(self.last).map_or(0, |(from, to)| (to - from) / 60_000);
         let now_ms = self.chronicle.watch().now().mono_ms;
         report.elapsed_ms = now_ms;
+        // Who has validated a unit looked at it as it was then.
+        let looked = report.itself.checks.iter().rfind(|it| it.name == asserted::CONTRACT);
+        let looked = looked.filter(|it| it.failed && run.outcome() != Some(RunOutcome::Done));
+        let said = looked.and_then(|it| it.output.as_deref()).map(|digest| text(journal, digest));
+        let broken = asserted::broken(&said.unwrap_or_default());
         for (ix, unit) in (0..).zip(&mut report.units) {
+            claims::broken(&mut unit.claims, &broken);
             let track = self.chronicle.track(UnitIx(ix), now_ms).unwrap_or_default();
             unit.attempts = track.attempts;
             unit.elapsed_ms = track.elapsed_ms;

@@ -1,5 +1,6 @@
 //! The clerk of mission: its queue, its contract, its files (seed: mission; docs/formats.md).
 
+mod promised;
 mod read;
 mod session;
 mod show;
@@ -337,10 +338,10 @@ impl Clerk for Mission {
         self.shown(name, at).or_else(|| lock(&self.memory).artifact(name))
     }
 
-    /// Those of the feature's claims, as the contract has them by now; what is about no feature is about all of them.
+    /// Those of the feature's claims, as the contract has them by now; what is about no feature is about all that have passed.
     fn assertions(&self, at: &Situation) -> Option<Vec<Assertion>> {
         let session = self.session();
-        let Some((unit, _)) = &at.unit else { return Some(session.contract().assertions.clone()) };
+        let Some((unit, _)) = &at.unit else { return Some(session.promised()) };
         let claims = session.feature(unit).map_or(&[][..], |feature| &feature.claims);
         let mut own: Vec<&Assertion> = Vec::new();
         for assertion in claims.iter().flat_map(|claim| session.assertions(claim)) {

@@ -9,12 +9,14 @@ use windlass_core::run::{
 };
 use windlass_core::value::Value;
 use windlass_core::workflow::{RunOutcome, ScopeIx, Settled, StageIx};
+use windlass_engine::asserted::{self, Broken};
 use windlass_engine::clerk::Blobs;
 use windlass_engine::entry::{Answered, Check, Entry, Note};
 use windlass_engine::lanes;
 use windlass_sources::contract::{Assertion, Contract};
 use windlass_sources::features::{self, Feature, Progress, Queue, Status};
 
+use super::promised::BY_HAND;
 use super::stage;
 use crate::{finding, printed};
 
@@ -69,6 +71,10 @@ pub struct Session {
     pub denied: Option<String>,
     /// What failed besides the features: the last checks of all that has landed.
     pub wrong: Vec<String>,
+    /// What the last look at everything that was claimed has found not to be so.
+    pub not_so: Vec<Broken>,
+    /// Features that claim what does not hold any more, and why they have not passed after all.
+    pub broken: BTreeMap<String, String>,
     /// What has landed, in order.
     pub landed: Vec<Landed>,
     /// How many had landed when the curator was asked last.
@@ -198,6 +204,9 @@ impl Session {
             if let Some(wanted) = self.wanted.get(&feature.id) {
                 feature.status = wanted.clone();
             }
+            if let Some(why) = self.broken.get(&feature.id) {
+                (feature.status, feature.reason) = (Status::Failed, Some(why.clone()));
+            }
         }
         queue
     }
@@ -280,9 +289,10 @@ impl Session {
             }
             Note::Checked { unit, name, came: Check::Fail, output, .. } => {
                 let printed = output.as_deref().and_then(blob).unwrap_or_default();
-                let line = printed::telling_line(&String::from_utf8_lossy(&printed));
-                let what = format!("`{name}` failed: {line}");
+                let printed = String::from_utf8_lossy(&printed);
+                let what = format!("`{name}` failed: {}", printed::telling_line(&printed));
                 match unit {
+                    None if name == asserted::CONTRACT => self.not_so = asserted::broken(&printed),
                     Some(unit) => self.found(unit, what),
                     None => self.wrong.push(what),
                 }
@@ -387,7 +397,7 @@ impl Session {
     }
 
     /// Something that speaks against a feature as it is.
-    fn found(&mut self, unit: &str, what: String) {
+    pub(super) fn found(&mut self, unit: &str, what: String) {
         let findings = &mut self.tales.entry(unit.to_owned()).or_default().findings;
         findings.push(what);
         let over = findings.len().saturating_sub(KEPT);
@@ -416,6 +426,9 @@ impl Session {
                 }
                 if stage.name.starts_with("curat") && stage.name != "curation" {
                     self.curated_at = self.landed.len() as u64;
+                }
+                if stage.name == stage::BROKEN_CLAIMS {
+                    self.breaks();
                 }
                 self.refresh(*frame, run);
             }
@@ -508,7 +521,7 @@ impl Session {
             let reason = match record.as_ref() {
                 "stuck" => "its attempts are used up",
                 "unresolved" => "the architect could not resolve an ambiguity",
-                "override" => "a person set it to passed in features.json",
+                "override" => BY_HAND,
                 "removed" => "a person took it out of features.json",
                 _ => "",
             };
@@ -554,12 +567,12 @@ impl Session {
         }
     }
 
-    /// Where a feature stands by now.
     /// A feature is no longer built where it was.
     fn leave_lane(&mut self, unit: &str) {
         self.moved.extend(self.lanes.remove(unit).map(|_| unit.to_owned()));
     }
 
+    /// Where a feature stands by now.
     fn stands(&mut self, view: &UnitView, run: &Run) {
         let stage = view.stage.map(|stage| run.workflow().stage(stage).name.as_str());
         let status = match view.status {
@@ -568,6 +581,9 @@ impl Session {
                 Status::Validating
             }
             UnitStatus::Started => Status::InProgress,
+            UnitStatus::Settled(Settled::Done) if self.broken.contains_key(&*view.id) => {
+                Status::Failed
+            }
             UnitStatus::Settled(Settled::Done) => Status::Passed,
             UnitStatus::Settled(Settled::Failed) => Status::Failed,
             UnitStatus::Settled(Settled::Skipped) => Status::Skipped,

@@ -2,6 +2,7 @@
 
 stages! { ALL:
     ARCHITECT = "architect",
+    BROKEN_CLAIMS = "broken_claims",
     CROSSCHECK = "crosscheck",
     MERGE = "merge",
     MERGE_GRANT = "merge_grant",

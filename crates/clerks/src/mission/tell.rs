@@ -27,6 +27,7 @@ impl Mission {
         match name {
             "checkpoint-file" => checkpoint(&session, at, words),
             "escalation" => escalation(&session, &flaws, words),
+            "broken-claims" => Told { text: broken(&session, words), ..Told::default() },
             "cost-check" => Told { text: spent(&session, words), ..Told::default() },
             "mission-summary" => Told { text: summary(&session, words), ..Told::default() },
             "outlook" => Told { text: outlook(&session, words), ..Told::default() },
@@ -137,6 +138,11 @@ fn stuck(session: &Session, whole: &Queue, text: &mut String) {
                 let _ = writeln!(text, "- Still open: {question}");
             }
         }
+        if let Some(commit) =
+            feature.commit.as_ref().filter(|_| session.broken.contains_key(&feature.id))
+        {
+            let _ = writeln!(text, "\nIt has landed as {commit}, and what landed later broke it.");
+        }
         if let Some(commit) = session.built(&feature.id) {
             let id = &feature.id;
             let _ =
@@ -153,6 +159,21 @@ fn stuck(session: &Session, whole: &Queue, text: &mut String) {
     if !blocked.is_empty() {
         let _ = write!(text, "\n## Blocked\n\n{blocked}");
     }
+}
+
+/// What was claimed and does not hold any more, a line each.
+fn broken(session: &Session, words: Words) -> String {
+    let mut text = words.say("missionline-broken", &[]);
+    for it in session.not_so.iter().take(NAMED) {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\n  {}: {} ({})", it.id, it.text, it.seen);
+    }
+    let over = session.not_so.len().saturating_sub(NAMED);
+    if over > 0 {
+        let _ =
+            write!(text, "\n  {}", words.say("missionline-more", &[("count", &over.to_string())]));
+    }
+    text
 }
 
 /// What was spent so far, of how much.

@@ -13,9 +13,9 @@ use windlass_core::value::Value;
 use windlass_process::{Command, Ending, Env, Finished, Limits, Output};
 use windlass_repo::{Car, Oid};
 
-use super::contract::CONTRACT;
 use super::measure::{self, Measure};
 use super::{Job, Outcome, barred, subject};
+use crate::asserted::CONTRACT;
 use crate::clerk::Trial;
 use crate::entry::{Check, Note, Proof};
 use crate::isolation::{Workspace, ran_short};

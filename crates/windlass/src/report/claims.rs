@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value as Json;
+use windlass_engine::asserted::Broken;
 
 /// A claim, judged.
 #[derive(Debug, PartialEq, Serialize)]
@@ -35,6 +36,17 @@ pub fn of(said: &str, by: &str) -> Vec<Claim> {
     list.into_iter().flatten().filter_map(claim).collect()
 }
 
+/// What the check `contract` found of all that has landed: claims that do not hold any more, whoever said before that they do.
+pub fn broken(claims: &mut [Claim], found: &[Broken]) {
+    for Broken { id, seen, .. } in found {
+        for claim in claims.iter_mut().filter(|it| it.id.eq_ignore_ascii_case(id)) {
+            claim.holds = "no".to_owned();
+            claim.evidence = format!("now that all has landed: {seen}");
+            claim.by = "Windlass".to_owned();
+        }
+    }
+}
+
 impl Claim {
     /// Its id, and in words where those say more.
     pub fn line(&self) -> String {
@@ -49,6 +61,17 @@ impl Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_does_not_hold_any_more_is_said_by_whoever_looked_last() {
+        let said = r#"{"claims": [{"id": "VAL-A-1", "holds": "yes", "evidence": "ran it"}, {"id": "VAL-A-2", "holds": "yes"}]}"#;
+        let mut claims = of(said, "codex");
+        let (id, text, seen) = ("val-a-1".into(), "it adds".into(), "exited with 1".into());
+        broken(&mut claims, &[Broken { id, text, seen }]);
+        let lines: Vec<String> =
+            claims.iter().map(|it| format!("{} {} {}", it.holds, it.evidence, it.by)).collect();
+        assert_eq!(lines, ["no now that all has landed: exited with 1 Windlass", "yes  codex"]);
+    }
 
     #[test]
     fn claims_are_what_is_said_of_each() {

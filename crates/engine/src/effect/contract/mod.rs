@@ -27,13 +27,12 @@ use windlass_sources::contract::{Assertion, Contract, FileWant, How};
 use self::app::App;
 use self::browse::Browsing;
 use super::check::{Checks, passed};
+use crate::asserted::{self, CONTRACT};
 use crate::entry::{Check, Proof};
 use crate::isolation::Workspace;
 use crate::message::Trouble;
 use crate::shop::{Bench, Quarters, Shop, Stopped};
 
-/// The check that is about what was asserted.
-pub(super) const CONTRACT: &str = "contract";
 /// The check whose command starts the app.
 const SERVE: &str = "serve";
 /// Where a project has its contract.
@@ -127,12 +126,12 @@ impl<'a> Trial<'a> {
     /// A line for the assertion, and one for each way of checking it.
     fn lines(&self) -> String {
         let word = match self.came() {
-            Came::Pass => "pass",
-            Came::Fail => "FAIL",
-            Came::Open => "open",
+            Came::Pass => asserted::PASS,
+            Came::Fail => asserted::FAIL,
+            Came::Open => asserted::OPEN,
         };
         let Assertion { id, text, how, .. } = self.assertion;
-        let mut lines = format!("{word}  {id}: {text}\n");
+        let mut lines = asserted::line(word, id, text);
         for (how, found) in how.iter().zip(&self.found) {
             let seen = found.as_ref().map_or("the validator judges this", |it| it.seen.as_str());
             lines.push_str(&format!("      {}: {}\n", way(how), seen.replace('\n', "\n        ")));

@@ -46,7 +46,7 @@ fn each_of_the_seven_decisions_is_reached_and_recorded() {
         .exits(3),
         row("DONE → …; exit 0", after(">"))
             .records("NEXT_WORKER NEXT_VALIDATOR DONE")
-            .passes("all_done curator final_document")
+            .passes("final_contract all_done curator final_document")
             .exits(0),
     ]);
 }
@@ -146,7 +146,9 @@ fn only_the_configured_steps_run_after_a_validators_pass() {
         let script = mission();
         let walk = script.play(&[("steps", steps)], &format!("{ONE} >merge"));
         let effect = walk.find("merge").map(|(_, effect)| effect).expect("under way");
-        let proof = ["smoke", "build", "test", "contract"].map(str::to_owned).to_vec();
+        let proof = ["smoke", "build", "test", "lint", "type-check", "contract"]
+            .map(str::to_owned)
+            .to_vec();
         let (how, label, keep) = (Land::Merge, None, vec![]);
         let lands = EffectKind::Errand(Errand::Land { how, label, keep, proof });
         assert_eq!(effect.kind, lands, "what lands is proved as it lands");

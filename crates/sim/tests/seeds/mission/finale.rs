@@ -1,5 +1,8 @@
 //! DONE and ESCALATE (M11, M12).
 
+use windlass_core::run::EffectKind;
+use windlass_core::workflow::Errand;
+
 use super::{ONE, mission};
 use crate::script::row;
 
@@ -8,29 +11,71 @@ fn done_runs_the_smoke_gate_then_curator_and_documenter() {
     let built = format!("{ONE} >housekeeping housekeeping:told");
     mission().holds([
         row("optional smoke-test gate", built.clone()).with("steps", "smoke").at("final_smoke"),
-        row("… only when it is configured", built.clone()).at("all_done").never("final_smoke"),
-        row("… and passes", format!("{built} final_smoke:pass"))
+        row("… only when it is configured", built.clone())
+            .at("final_contract")
+            .never("final_smoke"),
+        row("… and passes", format!("{built} final_smoke:pass final_contract:pass"))
             .with("steps", "smoke")
             .at("all_done")
             .records("NEXT_WORKER NEXT_VALIDATOR DONE"),
         row("… or is not there", format!("{built} final_smoke:skipped"))
             .with("steps", "smoke")
-            .at("all_done"),
+            .at("final_contract"),
         row("… or fails: not DONE", format!("{built} final_smoke:fail >"))
             .with("steps", "smoke")
             .records("NEXT_WORKER NEXT_VALIDATOR ESCALATE")
             .passes("escalation curator")
-            .never("all_done final_document")
+            .never("all_done final_contract final_document")
             .exits(3),
-        row("curator + documenter", format!("{built} all_done:told"))
+        row("curator + documenter", format!("{built} >all_done all_done:told"))
             .at("curator")
             .tells("mission-summary"),
-        row("… documenter after curator", format!("{built} all_done:told curator:curated"))
-            .at("final_document"),
-        row("… exit 0", format!("{built} all_done:told curator:curated final_document:nothing"))
-            .exits(0)
-            .never("final_merge"),
+        row(
+            "… documenter after curator",
+            format!("{built} >all_done all_done:told curator:curated"),
+        )
+        .at("final_document"),
+        row(
+            "… exit 0",
+            format!("{built} >all_done all_done:told curator:curated final_document:nothing"),
+        )
+        .exits(0)
+        .never("final_merge"),
     ]);
+}
+
+/// A landing tries the claims of what lands with it; whether they hold once everything has landed only the whole of it shows.
+#[test]
+fn done_needs_every_claim_to_hold_of_all_that_has_landed() {
+    let built = format!("{ONE} >final_contract");
+    mission().holds([
+        row("every claim spelled out as a verifiable assertion", built.clone())
+            .at("final_contract")
+            .never("all_done"),
+        row("… holds", format!("{built} final_contract:pass")).at("all_done"),
+        row("… is nothing that can be tried", format!("{built} final_contract:skipped"))
+            .at("all_done"),
+        row("… does not hold any more: not DONE", format!("{built} final_contract:fail >"))
+            .records("NEXT_WORKER NEXT_VALIDATOR ESCALATE claims_broken")
+            .passes("broken_claims escalation curator")
+            .tells("broken-claims escalation mission-summary")
+            .never("all_done final_document")
+            .exits(3),
+        row("… only looked at where all is settled", {
+            format!("{ONE} worker:ambiguous architect:unresolved >")
+        })
+        .never("final_contract broken_claims")
+        .exits(3),
+    ]);
+    let script = mission();
+    let walk = script.play(&[], &format!("{ONE} >final_document final_document:written"));
+    let effect = walk.find("final_proof").map(|(_, effect)| effect).expect("under way");
+    let names = ["build", "test", "lint", "type-check", "contract"].map(str::to_owned).to_vec();
+    assert_eq!(
+        effect.kind,
+        EffectKind::Errand(Errand::Checks { names, expect_fail: false }),
+        "so do the documents"
+    );
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn each_checkpoint_writes_its_file_and_pauses_for_a_human_grant() {
         ("post-planner", "queue:missing", "plan_grant", "features"),
         ("pre-merge", ONE, "merge_grant", "merge"),
         ("post-feature", TWO, "feature_grant", "requeue"),
-        ("pre-done", TWO, "done_grant", "all_done"),
+        ("pre-done", TWO, "done_grant", "final_contract"),
     ];
     for (trigger, before, gate, on) in cases {
         let mut walk = script.play(&[("checkpoints", trigger)], &format!("{before} >{gate}"));

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::rig::{
-    CONFIG, ESCALATION, Feature, Rig, builds, feature, judges, mends, passes, plans, queue, says,
-    simply, val, who, worker,
+    CONFIG, CONTRACT, ESCALATION, Feature, Rig, builds, contract, feature, judges, mends, passes,
+    plans, queue, says, simply, val, who, worker,
 };
 
 fn hi() -> [Feature; 1] {
@@ -459,4 +459,76 @@ fn attempts_of_an_earlier_mission_do_not_count() {
     let done: Value = rig.feature("F-HI");
     assert_eq!((&done["status"], &done["attempts"]), (&json!("passed"), &json!(2)));
     assert_eq!(done["reason"], Value::Null, "what kept it is over");
+}
+
+/// The checks of everything that was claimed, and what each came to.
+fn looked_at_all(rig: &Rig) -> Vec<String> {
+    let checked = rig.scratch.notes("checked");
+    let own = checked.iter().filter(|it| it["name"] == "contract" && it["unit"].is_null());
+    own.map(|it| it["came"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_claim_that_a_later_feature_breaks_is_no_done() {
+    let features = [feature("F-A"), feature("F-B").on(&["F-A"])];
+    let mut rig = Rig::of(&features, "");
+    let gone = "- VAL-A-001: there is no b\n  file: `b.txt` absent\n";
+    rig.write(CONTRACT, &format!("{gone}{}", contract(&features[1..])));
+    rig.ends(&[], 3);
+    rig.saw("VAL-A-001: there is no b (file b.txt absent: it is there)");
+    assert_eq!(looked_at_all(&rig), ["fail"], "once, however many features there are");
+    for (decision, times) in [("DONE", 0), ("ESCALATE", 1), ("claims_broken", 1)] {
+        assert_eq!(rig.decided(decision), times, "{decision}: {}", rig.state());
+    }
+    assert_eq!(rig.standing(), "F-A failed, F-B passed");
+    assert_eq!(rig.feature("F-A")["reason"], "VAL-A-001 does not hold any more");
+    let why = rig.file(ESCALATION).unwrap();
+    for part in
+        ["## F-A: Build F-A", "there is no b (file b.txt absent: it is there)", "It has landed as "]
+    {
+        assert!(why.contains(part), "{part}: {why}");
+    }
+    let output = rig.scratch.windlass(&["report"]).output().unwrap();
+    let report = String::from_utf8(output.stdout).unwrap();
+    let claim = report.lines().find(|line| line.contains("VAL-A-001")).unwrap();
+    assert!(claim.contains("no") && claim.contains("it is there"), "{claim}");
+    // The next mission begins with what has not passed after all.
+    rig.write(CONTRACT, &contract(&features));
+    rig.ends(&[], 0);
+    assert_eq!(
+        (rig.begun(), looked_at_all(&rig)),
+        (vec!["F-A".to_owned()], vec!["pass".to_owned()])
+    );
+    assert_eq!(rig.standing(), "F-A passed, F-B passed");
+    rig.was_always_sound();
+}
+
+/// Neither what a person has taken upon themselves nor what was left out, nor what nobody claims.
+#[test]
+fn only_what_was_built_has_to_hold_in_the_end() {
+    let features = [feature("F-A"), feature("F-B"), feature("F-C")];
+    let mut rig = Rig::of(&features, "");
+    rig.edit(|features| {
+        features[1]["status"] = json!("passed");
+        features[2]["status"] = json!("skipped");
+    });
+    let nobody = "- VAL-NOBODY-001: it is there\n  file: `nobody.txt` exists\n";
+    rig.write(CONTRACT, &format!("{nobody}{}", contract(&features)));
+    rig.ends(&[], 0);
+    assert_eq!((looked_at_all(&rig), rig.landed().len()), (vec!["pass".to_owned()], 1));
+    assert_eq!(rig.standing(), "F-A passed, F-B passed, F-C skipped");
+}
+
+/// Also of a feature that an earlier mission has built.
+#[test]
+fn what_an_earlier_mission_has_built_has_to_hold_as_well() {
+    let features = [feature("F-A"), feature("F-B")];
+    let mut rig = Rig::of(&features[..1], "");
+    rig.ends(&[], 0);
+    rig.edit(|all| all.push(json!({ "id": "F-B", "title": "Build F-B", "claims": [val("F-B")] })));
+    let gone = "- VAL-A-001: there is no b\n  file: `b.txt` absent\n";
+    rig.write(CONTRACT, &format!("{gone}{}", contract(&features[1..])));
+    rig.now_says(&features, "");
+    rig.ends(&[], 3);
+    assert_eq!(rig.standing(), "F-A failed, F-B passed");
 }

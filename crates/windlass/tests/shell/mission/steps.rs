@@ -1,6 +1,6 @@
 //! What a feature goes through besides its validator, where that is configured (M5).
 
-use super::rig::{CONFIG, Feature, Rig, builds, feature, says, who};
+use super::rig::{CONFIG, CONTRACT, Feature, Rig, builds, feature, says, val, who};
 
 fn hi() -> [Feature; 1] {
     [feature("F-HI")]
@@ -142,6 +142,51 @@ fn the_last_documents_land_by_themselves_and_what_is_red_of_them_does_not() {
     );
     rig.saw("lanes restore");
     rig.was_always_sound();
+}
+
+#[test]
+fn the_last_documents_do_not_break_what_was_claimed() {
+    let writes = says(
+        &who("documenter", "", None),
+        "verdict = 'written', summary = 'x'",
+        &[("guide.txt", "all of it\n")],
+    );
+    let mut rig = Rig::of(&hi(), &writes);
+    rig.write(
+        CONTRACT,
+        &format!("- {}: it needs no guide\n  file: `guide.txt` absent\n", val("F-HI")),
+    );
+    rig.ends(&[], 0);
+    assert_eq!(rig.landed(), ["Build F-HI"], "{}", rig.told);
+    assert_eq!(rig.decided("documents_left") + rig.decided("DONE"), 2);
+    rig.saw("lanes restore");
+    assert_eq!(checks(&rig, "contract").last().map(String::as_str), Some("fail"));
+    assert_eq!(rig.standing(), "F-HI passed", "what has landed holds");
+}
+
+/// As they are run everywhere else.
+#[test]
+fn a_linter_and_a_type_checker_are_run_of_each_feature_and_of_the_last_documents() {
+    for check in ["lint", "type-check"] {
+        let config = format!("{CONFIG}{check} = 'sh tidy.sh'\n");
+        let tidy = "if grep -qs untidy *.txt; then echo 'error: it is untidy'; exit 1; fi\n";
+        let files = [("windlass.toml", config.as_str()), ("tidy.sh", tidy)];
+        let documents = says(
+            &who("documenter", "", None),
+            "verdict = 'written', summary = 'x'",
+            &[("guide.txt", "untidy\n")],
+        );
+        let script = builds("F-HI", Some(1), "untidy\n") + &documents;
+        let mut rig = Rig::with(&hi(), &script, &files);
+        rig.ends(&[], 0);
+        let told = rig.prompts("mission-worker", "F-HI");
+        assert_eq!(told.len(), 2, "{check}: {}", rig.told);
+        assert!(told[1].contains("it is untidy"), "{check}: {}", told[1]);
+        assert_eq!(rig.came("validator", "F-HI"), ["pass"], "{check}: nobody judges what is red");
+        assert_eq!(checks(&rig, check), ["fail", "pass", "pass", "fail"], "{check}");
+        assert_eq!(rig.landed(), ["Build F-HI"], "{check}: the documents are left");
+        rig.saw("lanes restore");
+    }
 }
 
 #[test]
