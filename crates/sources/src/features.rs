@@ -22,7 +22,10 @@ use crate::SourceError;
 pub const PATH: &str = ".harness/features.json";
 
 /// No queue has more bytes than this.
-pub const BYTES_MAX: u64 = 4 << 20;
+pub const BYTES_MAX: u64 = 32 << 20;
+
+/// So much a feature grows by while it is worked on: the commit that it lands with, and why it stands where it stands.
+const GROWTH_BYTES: usize = 384;
 
 /// A queue.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -198,9 +201,24 @@ impl Queue {
         self.features.iter().find(|feature| feature.id == id)
     }
 
-    /// What keeps it from being worked on at all: ids twice or missing, dependencies on nothing, circles.
+    /// How long its file may get while it is worked on: as it is written, whatever it looks like now, with what has become of
+    /// each feature.
+    pub fn bytes_at_most(&self) -> u64 {
+        let grows = self.features.iter().filter(|feature| feature.commit.is_none()).count();
+        (self.write().len() + grows * GROWTH_BYTES) as u64
+    }
+
+    /// What keeps it from being worked on at all: ids twice or missing, dependencies on nothing, circles, and that it would get
+    /// so long that it could not be read any more.
     pub fn flaws(&self) -> Vec<String> {
         let mut flaws = Vec::new();
+        let bytes = self.bytes_at_most();
+        if bytes > BYTES_MAX {
+            flaws.push(format!(
+                "with what becomes of its features it may have {bytes} bytes, and at most {BYTES_MAX} are read: make it shorter, or \
+                 move features that have passed to a file of their own"
+            ));
+        }
         let mut ids = BTreeSet::new();
         for (at, feature) in self.features.iter().enumerate() {
             match usable(&feature.id) {
@@ -393,6 +411,29 @@ mod tests {
             let error = Queue::read(text).unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");
         }
+    }
+
+    /// Whoever reads a queue writes it back in their own form, with more in it: that has to be read, too.
+    #[test]
+    fn a_queue_that_would_get_too_long_is_refused_before_it_is_worked_on() {
+        let long = |bytes: usize| {
+            let mut queue = named(&[("a", &[])]);
+            queue.features[0].title = "x".repeat(bytes);
+            queue
+        };
+        let most = usize::try_from(BYTES_MAX).unwrap();
+        let bare = long(0).bytes_at_most();
+        assert_eq!(long(most - usize::try_from(bare).unwrap()).flaws(), [""; 0]);
+        let flaws = long(most - usize::try_from(bare).unwrap() + 1).flaws();
+        assert!(flaws[0].contains("make it shorter"), "{flaws:?}");
+        // With the longest that Windlass says of a feature, it is no longer than was said before.
+        let mut queue = named(&[("a", &[])]);
+        let most = queue.bytes_at_most();
+        let why = format!("it depends on {}", "y".repeat(80));
+        let (commit, reason) = (Some("0".repeat(64)), Some(why));
+        let own = Progress { status: Status::Blocked, attempts: u64::MAX, commit, reason };
+        queue = queue.with(&[("a".to_owned(), own)].into());
+        assert!(queue.write().len() as u64 <= most);
     }
 
     #[test]
