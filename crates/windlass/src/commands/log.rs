@@ -58,7 +58,7 @@ pub fn run(args: &LogArgs, out: &mut Output) -> Result<Exit, Error> {
         return Ok(Exit::Done);
     }
     let words = spoken(&journal, &known.id, &known.run)?.words();
-    let mut teller = Teller::new(known.run.workflow().clone(), words);
+    let mut teller = Teller::new(known.run.workflow().clone(), words).with_decisions();
     replay(&journal, &known.id, |entry, run| {
         for line in teller.tell(entry, run) {
             out.line(&line)?;

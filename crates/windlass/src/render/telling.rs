@@ -1,10 +1,10 @@
 //! Entries of a journal in lines for people: what a run says while it goes on, and what `windlass log` says afterwards.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use windlass_core::run::{EffectId, Ended, Ending, Event, FrameId, Moved, Run, Why};
-use windlass_core::workflow::{Go, ScopeIx, Workflow};
+use windlass_core::workflow::{Go, ScopeIx, StageIx, Workflow};
 use windlass_engine::date;
 use windlass_engine::entry::{Check, Entry, Invocation, Note, Picture};
 use windlass_words::Words;
@@ -21,6 +21,8 @@ pub struct Teller {
     told: BTreeSet<EffectId>,
     /// Checks of which it has been said that nobody can run them: once is enough.
     missing: BTreeSet<String>,
+    /// The stage and the verdict that led to where each frame is, if decisions are told that are made by going there.
+    led: Option<BTreeMap<FrameId, String>>,
     words: Words,
 }
 
@@ -37,7 +39,14 @@ impl Teller {
     }
 
     fn beginning(whereabouts: Whereabouts, flow: Arc<Workflow>, words: Words) -> Self {
-        Teller { whereabouts, flow, told: BTreeSet::new(), missing: BTreeSet::new(), words }
+        let (told, missing) = (BTreeSet::new(), BTreeSet::new());
+        Teller { whereabouts, flow, told, missing, led: None, words }
+    }
+
+    /// Tells decisions as well that are made by entering a stage, with what led there.
+    #[must_use]
+    pub fn with_decisions(self) -> Self {
+        Teller { led: Some(BTreeMap::new()), ..self }
     }
 
     /// From now on it tells in these words.
@@ -243,7 +252,11 @@ impl Teller {
                 let text = text.as_ref().map_or(String::new(), |text| format!(" — {text}"));
                 Some(format!("{of}{}{text}", self.answered(&answer, who)))
             }
-            Event::Moved(moved) => self.moved(moved),
+            Event::Moved(moved) => {
+                self.leads(moved);
+                self.moved(moved)
+            }
+            Event::Entered { frame, stage, .. } => self.decided(*frame, *stage),
             Event::Held { frame, why: because } => {
                 let mut why = why(&self.flow, *because, self.words);
                 if *because == Why::Broke {
@@ -306,6 +319,26 @@ impl Teller {
             }
             _ => None,
         }
+    }
+
+    /// Keeps what led on, for whoever asks why a stage was entered.
+    fn leads(&mut self, moved: &Moved) {
+        let Some(led) = &mut self.led else { return };
+        let stage = self.flow.stage(moved.stage);
+        let came = moved.verdict.map(|verdict| stage.verdict(verdict).name.as_str());
+        let spent = moved
+            .spent
+            .map(|at| format!("{} is spent", self.flow.counters[usize::from(at.0)].name));
+        let why: Vec<String> = came.map(str::to_owned).into_iter().chain(spent).collect();
+        led.insert(moved.frame, format!("{}: {}", stage.name, why.join(", ")));
+    }
+
+    /// What is decided by entering a stage, and why it was entered.
+    fn decided(&self, frame: FrameId, stage: StageIx) -> Option<String> {
+        let (led, own) = (self.led.as_ref()?, self.flow.stage(stage));
+        let record = own.record.as_ref()?;
+        let why = led.get(&frame).map_or(String::new(), |why| format!(" ({why})"));
+        Some(format!("{}{}: {record}{why}", self.unit(frame), own.name))
     }
 
     /// A move that says something, or that settles a unit.
