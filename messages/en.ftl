@@ -153,6 +153,7 @@ missionline-more = … and { $count } more
 missionline-plan = The plan has { $features } features with { $claims } claims; { $mechanical } of { $assertions } assertions are checked by command.
 missionline-free = { $free } features depend on nothing.
 missionline-free-one = { $free } feature depends on nothing.
+missionline-no-pages = the step `ui-qa`: no assertion of { $path } has a line `ui:`, so Windlass takes no steps in a browser: add some below the assertions that a person sees (docs/formats.md)
 missionline-plan-next = Edit .harness/features.json and .harness/validation-contract.md as you like; `windlass mission` starts on them.
 
 ## task: what is asked before a session begins (crates/windlass/src/commands/task)

@@ -152,6 +152,7 @@ missionline-more = … 그 밖에 { $count }개
 missionline-plan = 계획: 기능 { $features }개, 주장 { $claims }개. 단언 { $assertions }개 중 { $mechanical }개는 명령으로 확인합니다.
 missionline-free = 기능 { $free }개는 아무것에도 의존하지 않습니다.
 missionline-free-one = 기능 { $free }개는 아무것에도 의존하지 않습니다.
+missionline-no-pages = `ui-qa` 단계: { $path }의 어느 단언에도 `ui:` 줄이 없어 Windlass가 브라우저에서 밟을 단계가 없습니다. 화면에 보이는 단언 아래에 적어 주세요 (docs/formats.md)
 missionline-plan-next = .harness/features.json과 .harness/validation-contract.md를 원하는 대로 고치세요. `windlass mission`이 그대로 시작합니다.
 
 ## task: 세션을 시작하기 전에 묻는 것 (crates/windlass/src/commands/task)
@@ -491,13 +492,13 @@ gate-task-remove-gate = docs/는 git이 무시하는 경로이므로 모든 산�
 
 ## 워크플로 mission의 질문 (workflows/mission.toml)
 
-gate-mission-plan-grant = 체크포인트 post-planner: 계획을 세우고 검토했습니다. 승인할까요?
+gate-mission-plan-grant = 체크포인트 { $input_post_planner }: 계획을 세우고 검토했습니다. 승인할까요?
     .grant = 승인
     .grant-about = 기능 구현을 시작합니다
     .deny = 거절
     .deny-about = 계획을 거절합니다. 실행은 7로 끝납니다
 
-gate-mission-merge-grant = 체크포인트 pre-merge: 기능 { $unit_id }: { $unit_title } — 병합할까요?
+gate-mission-merge-grant = 체크포인트 { $input_pre_merge }: 기능 { $unit_id }: { $unit_title } — 병합할까요?
     .grant = 승인
     .grant-about = 마지막 검사를 통과하면 병합합니다
     .rework = 다시 작업
@@ -505,13 +506,13 @@ gate-mission-merge-grant = 체크포인트 pre-merge: 기능 { $unit_id }: { $un
     .stop = 중단
     .stop-about = 레인을 그대로 두고 나중에 결정합니다
 
-gate-mission-feature-grant = 체크포인트 post-feature: 기능 { $unit_id } 처리가 끝났습니다. 다음으로 넘어갈까요?
+gate-mission-feature-grant = 체크포인트 { $input_post_feature }: 기능 { $unit_id } 처리가 끝났습니다. 다음으로 넘어갈까요?
     .grant = 승인
     .grant-about = 계속합니다
     .stop = 중단
     .stop-about = 상태를 저장하고 끝냅니다
 
-gate-mission-done-grant = 체크포인트 pre-done: 모든 기능의 처리가 끝났습니다. 마칠까요?
+gate-mission-done-grant = 체크포인트 { $input_pre_done }: 모든 기능의 처리가 끝났습니다. 마칠까요?
     .grant = 승인
     .grant-about = 스모크 검사를 실행하고 마칩니다
     .stop = 중단

@@ -15,6 +15,7 @@ mod exit;
 mod face;
 mod failpoint;
 mod forecast;
+mod idle;
 mod known;
 mod learned;
 mod meta;

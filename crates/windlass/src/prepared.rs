@@ -357,6 +357,17 @@ impl<I> Prepared<I> {
         absent.map(String::as_str).collect()
     }
 
+    /// Whether there is a command for a check.
+    pub fn has_check(&self, name: &str) -> bool {
+        self.checks.commands.contains_key(name)
+    }
+
+    /// Who is asked first to play a role.
+    pub fn plays(&self, role: &str) -> Option<String> {
+        let call = self.config.crew().call(role, &self.role(role), None)?;
+        call.agents.into_iter().next()
+    }
+
     /// The checks that there are, each with its command.
     pub fn checks(&self) -> String {
         let all = self.checks.commands.iter().map(|(name, command)| format!("{name} ({command})"));

@@ -80,6 +80,16 @@ impl Lands {
 
 /// Begins a run, and drives it until nothing more can be done.
 pub fn begin(held: &Held, order: Order, tone: Tone) -> Result<Exit, Error> {
+    begin_with(held, order, tone, |_| Vec::new())
+}
+
+/// The same, where somebody looks first at what it is done with: what they remark is said at its beginning.
+pub fn begin_with(
+    held: &Held,
+    order: Order,
+    tone: Tone,
+    remarks: impl FnOnce(&Prepared) -> Vec<String>,
+) -> Result<Exit, Error> {
     let Order { flow, mut inputs, about, lands, entry, lanes } = order;
     let mut told = held.take_stock()?;
     let prepared = held.prepare(lands.onto())?;
@@ -88,6 +98,7 @@ pub fn begin(held: &Held, order: Order, tone: Tone) -> Result<Exit, Error> {
         inputs.entry(lanes.to_owned()).or_insert_with(|| prepared.sensible_lanes(&flow));
     }
     held.no_secrets(&prepared.config, &inputs)?;
+    told.extend(remarks(&prepared));
     told.extend(learned::take_over(&flow)?);
     let id = next_id(held, &flow.name)?;
     let meta = Meta {

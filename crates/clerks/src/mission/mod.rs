@@ -18,12 +18,13 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use windlass_core::run::Run;
+use windlass_core::value::Value;
 use windlass_core::workflow::RunOutcome;
 use windlass_engine::clerk::{Blobs, Clerk, Remembered, Said, Situation, Told};
 use windlass_engine::entry::Entry;
 use windlass_engine::message::Trouble;
 use windlass_engine::shop::lock;
-use windlass_sources::contract::Assertion;
+use windlass_sources::contract::{Assertion, Contract, How};
 use windlass_sources::features::{self, Queue};
 use windlass_sources::{Reading, SourceError};
 use windlass_words::Words;
@@ -60,6 +61,8 @@ struct Mission {
     /// Held by whoever writes the queue's file, so that nobody's edit is lost.
     queue_lock: PathBuf,
     spec: String,
+    /// Each feature is tried through its user interface.
+    tries_pages: bool,
     run: String,
     session: Mutex<Session>,
     memory: Mutex<Layers>,
@@ -90,6 +93,10 @@ impl Mission {
         Mission {
             queue_lock: state.join(QUEUE_LOCK),
             spec: spec.trim_start_matches("./").to_owned(),
+            tries_pages: matches!(
+                run.input_named("steps"),
+                Some(Value::Set(steps)) if steps.iter().any(|step| &**step == "ui-qa")
+            ),
             run: run.id().to_owned(),
             session: Mutex::default(),
             memory: Mutex::new(Layers::open(files.clone(), state, run.id())),
@@ -133,6 +140,13 @@ impl Mission {
     fn foreign_queue(&self) -> Result<Option<String>, SourceError> {
         let text = self.queue_text()?;
         Ok(text.filter(|text| !lock(&self.projection).is_ours(features::PATH, text)))
+    }
+
+    /// That features are to be tried in a browser, and nothing says what to do there, if so.
+    fn no_pages(&self, contract: &Contract, words: Words) -> Option<String> {
+        let walks = |it: &Assertion| it.how.iter().any(|how| matches!(how, How::Ui(_)));
+        let none = self.tries_pages && !contract.assertions.iter().any(walks);
+        none.then(|| words.say("missionline-no-pages", &[("path", CONTRACT)]))
     }
 
     /// The spec as a person has it.

@@ -9,8 +9,8 @@ use windlass_sources::contract::Contract;
 use windlass_sources::features::{self, Queue, Status};
 use windlass_sources::{Reading, SourceError};
 
-use super::Mission;
 use super::session::{CONTRACT, CURATED_EVERY};
+use super::{Mission, stage};
 
 /// What it can read.
 pub const READS: [&str; 4] = ["features", "feature", "queue-edits", "memory-due"];
@@ -25,7 +25,7 @@ impl Mission {
     pub(super) fn look(&self, name: &str, at: &Situation) -> Result<Option<Reading>, SourceError> {
         let strict = at.with.get("strict") == Some(&Value::Flag(true));
         Ok(Some(match name {
-            "features" => self.features(strict)?,
+            "features" => self.features(strict, at)?,
             "feature" => self.one(at)?,
             "queue-edits" => self.edits()?,
             "memory-due" => {
@@ -38,7 +38,7 @@ impl Mission {
     }
 
     /// The queue and the contract as a person has them; as a role wrote them, where they have none.
-    fn features(&self, strict: bool) -> Result<Reading, SourceError> {
+    fn features(&self, strict: bool, at: &Situation) -> Result<Reading, SourceError> {
         self.project_files(true);
         let text = self.queue_text()?;
         let contract = self.current(CONTRACT)?;
@@ -68,6 +68,10 @@ impl Mission {
         let mut reading = came(if sound { "found" } else { "flawed" });
         reading.papers.extend(found);
         reading.remarks = named(&fatal, &loose, contract.is_some() || strict);
+        if at.stage == stage::FEATURES {
+            let words = lock(&self.spoken).words();
+            reading.remarks.extend(self.no_pages(&parsed, words));
+        }
         if sound {
             let items = queue.items();
             let count = i64::try_from(items.len()).unwrap_or(i64::MAX);

@@ -4,6 +4,7 @@ stages! { ALL:
     ARCHITECT = "architect",
     BROKEN_CLAIMS = "broken_claims",
     CROSSCHECK = "crosscheck",
+    FEATURES = "features",
     MERGE = "merge",
     MERGE_GRANT = "merge_grant",
     PLAN = "plan",

@@ -7,6 +7,7 @@ use windlass_engine::clerk::{Situation, Told};
 use windlass_engine::date::instant;
 use windlass_engine::shop::lock;
 use windlass_sources::features::{Feature, Queue, Status};
+use windlass_sources::slug;
 use windlass_words::Words;
 
 use super::Mission;
@@ -30,7 +31,13 @@ impl Mission {
             "broken-claims" => Told { text: broken(&session, words), ..Told::default() },
             "cost-check" => Told { text: spent(&session, words), ..Told::default() },
             "mission-summary" => Told { text: summary(&session, words), ..Told::default() },
-            "outlook" => Told { text: outlook(&session, words), ..Told::default() },
+            "outlook" => {
+                let mut text = outlook(&session, words);
+                if let Some(said) = self.no_pages(session.contract(), words) {
+                    let _ = write!(text, "\n{said}");
+                }
+                Told { text, ..Told::default() }
+            }
             // Snapshots and logs are written whenever something has happened, not only now.
             _ => Told::default(),
         }
@@ -39,17 +46,20 @@ impl Mission {
 
 /// A checkpoint: what it is about, and how it is granted.
 fn checkpoint(session: &Session, at: &Situation, words: Words) -> Told {
-    let name = match at.with.get("name") {
-        Some(Value::Text(name)) => name.to_string(),
-        _ => at.stage.clone(),
+    let with = |name: &str| match at.with.get(name) {
+        Some(Value::Text(text)) => Some(text.to_string()),
+        _ => None,
     };
+    let name = with("name").unwrap_or_else(|| at.stage.clone());
+    // Where it has no name of its own, it is called by when it fires.
+    let trigger = with("trigger").unwrap_or_else(|| name.clone());
     // What comes between features is about the one that has just settled.
-    let settled = session.settled.as_deref().filter(|_| name == "post-feature");
+    let settled = session.settled.as_deref().filter(|_| trigger == "post-feature");
     let unit = at.unit.as_ref().map(|(id, _)| id.as_str()).or(settled);
     let title = unit.and_then(|id| session.feature(id)).map_or(String::new(), Feature::line);
     let about = unit.map_or(String::new(), |id| format!("{id}: {title}\n\n"));
     let mut text = format!("# Checkpoint {name}\n\nAt {}.\n\n{about}", instant(session.now_ms));
-    if let Some((came, said)) = session.review.as_ref().filter(|_| name == "post-planner") {
+    if let Some((came, said)) = session.review.as_ref().filter(|_| trigger == "post-planner") {
         let _ = writeln!(text, "The plan's reviewer: {came}. {said}\n");
     }
     if let Some(id) = unit {
@@ -59,7 +69,11 @@ fn checkpoint(session: &Session, at: &Situation, words: Words) -> Told {
     text.push_str("`windlass gates` shows the question, `windlass answer` answers it, `windlass resume` goes on.\n");
     // Several features may be at the same checkpoint at once, each with a file of its own.
     let of = unit.map_or(String::new(), |id| format!("-{id}"));
-    let path = format!(".harness/checkpoints/{name}{of}.md");
+    let file = match slug(&name) {
+        file if file.is_empty() => trigger,
+        file => file,
+    };
+    let path = format!(".harness/checkpoints/{file}{of}.md");
     let said = words.say("missionline-checkpoint", &[("name", &name), ("path", &path)]);
     Told { text: said, papers: [(path, text)].into(), ..Told::default() }
 }

@@ -1,4 +1,4 @@
-//! Texts of a definition, filled in: `{unit.id}`, `{unit.title}`, `{CHILD.title}`, `{STAGE.FACT}`.
+//! Texts of a definition, filled in: `{unit.id}`, `{unit.title}`, `{CHILD.title}`, `{STAGE.FACT}`, `{input.NAME}`.
 
 use super::{
     input::Item,
@@ -57,6 +57,9 @@ fn value(run: &Run, frame: &Frame, owner: &str, part: &str) -> Option<String> {
     let scope = flow.scopes.iter().position(|scope| scope.name == owner);
     if let Some(scope) = scope.and_then(|at| u16::try_from(at).ok()).map(ScopeIx) {
         return of_item(child(run, frame, scope)?).or_else(|| fact(Owner::Item(scope)));
+    }
+    if owner == "input" {
+        return run.input_named(part).map(ToString::to_string);
     }
     let stage = flow.stages.iter().zip((0..).map(crate::workflow::StageIx));
     let (_, stage) = stage.into_iter().find(|(stage, _)| stage.name == owner)?;

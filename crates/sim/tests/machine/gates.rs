@@ -185,10 +185,10 @@ unit each_part  each = "part", from = "plan.found",
     on = { all = "next", some = "next", none = "next" }
 part ask
     gate = "{part.title} of {unit.id} ({unit.title}, {unit.level}): {plan.size} or {plan.cause}? {} {x} {list.jobs",
-    on = { yes = { end = "done", label = "yes to {part.id}", about = "{part.hard} {nobody.knows}" },
+    on = { yes = { end = "done", label = "yes to {part.id}", about = "{part.hard} {nobody.knows} {input.size} {input.none}" },
            no = "failed" }
 "#;
-    let flow = flow("", stages);
+    let flow = flow("[inputs]\nsize = { type = \"text\", default = \"big\" }", stages);
     let mut job = windlass_sim::item("a");
     job.title = "Alpha".into();
     job.facts.insert("level".into(), "low".into());
@@ -200,7 +200,7 @@ part ask
     let gate = &walk.run().gates()[0];
     assert_eq!(gate.question, "First of a (Alpha, low): 3 or ?? {} {x} {list.jobs");
     let yes = &gate.options[0];
-    assert_eq!((yes.label.as_str(), yes.about.as_deref()), ("yes to p1", Some("true ?")));
+    assert_eq!((yes.label.as_str(), yes.about.as_deref()), ("yes to p1", Some("true ? big ?")));
 }
 
 #[test]

@@ -5,12 +5,15 @@ use std::path::Path;
 use clap::Args;
 use serde_json::json;
 
+use windlass_clerks::memory::Files;
 use windlass_engine::isolation::Isolation;
 use windlass_engine::trial;
 
+use super::mission;
 use crate::config;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::idle;
 use crate::prepared::{LookedOver, Onto, Prepared};
 use crate::probe::{Found, Probe};
 use crate::render::{Output, clean};
@@ -246,8 +249,21 @@ fn look_over(held: &Held, looked_over: &LookedOver, findings: &mut Vec<Finding>)
         let absent = format!("not here, and passed over: {}", absent.join(", "));
         findings.push(Finding::of("skills", Ok(absent)));
     }
+    findings.extend(mission_steps(held, prepared));
     if held.has_git {
         findings.push(Finding::of("lands on", Ok(prepared.target.to_string())));
+    }
+}
+
+/// What a mission would be asked for and could not do, as the project's file has it.
+fn mission_steps<I>(held: &Held, prepared: &Prepared<I>) -> Vec<Finding> {
+    match mission::settings(&Files::of(held.repository.top())) {
+        Ok(harness) => {
+            let steps = harness.steps.iter().copied().collect();
+            let remarks = idle::remarks(prepared, &steps, &harness);
+            remarks.into_iter().map(|said| Finding::of("mission", Ok(said))).collect()
+        }
+        Err(error) => vec![Finding::wrong("mission", &error)],
     }
 }
 

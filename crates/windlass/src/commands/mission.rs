@@ -23,6 +23,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::Tone;
 use crate::forecast::{History, forecast};
+use crate::idle;
 use crate::known::{self, Known};
 use crate::meta::Meta;
 use crate::relay::Silent;
@@ -251,10 +252,7 @@ fn begin(
         ))?;
         return Ok(Exit::Done);
     }
-    let harness = match files.text(harness::PATH).map_err(unusable)? {
-        Some(text) => Harness::read(&text).map_err(unusable)?,
-        None => Harness::default(),
-    };
+    let harness = settings(&files)?;
     if let Some(id) = after {
         cancel(held, id)?;
     }
@@ -267,11 +265,30 @@ fn begin(
         entry: None,
         lanes: Some("lanes"),
     };
-    let exit = under_way::begin(held, order, tone)?;
+    let wanted = steps(&args.flags, &harness);
+    let exit = under_way::begin_with(held, order, tone, |prepared| {
+        idle::remarks(prepared, &wanted, &harness)
+    })?;
     if args.flags.plan_only && exit == Exit::Done && !args.json {
         foretold(held, &files, out)?;
     }
     Ok(exit)
+}
+
+/// What the project's file says of how a mission is to be run.
+pub fn settings(files: &Files) -> Result<Harness, Error> {
+    Ok(match files.text(harness::PATH).map_err(unusable)? {
+        Some(text) => Harness::read(&text).map_err(unusable)?,
+        None => Harness::default(),
+    })
+}
+
+/// What else a feature goes through: as the flags say, or else the project's file.
+fn steps<'a>(flags: &'a Flags, harness: &Harness) -> BTreeSet<&'a str> {
+    match flags.step.is_empty() {
+        true => harness.steps.iter().copied().collect(),
+        false => flags.step.iter().map(String::as_str).collect(),
+    }
 }
 
 /// The queue, if there is one: before anything is started, what there is to work on has to be of use. `named` is a spec that
@@ -335,6 +352,8 @@ fn inputs(spec: String, flags: &Flags, harness: &Harness) -> BTreeMap<String, Va
         ("checkpoints".to_owned(), words(&flags.checkpoint, &checkpoints)),
         ("steps".to_owned(), words(&flags.step, &harness.steps)),
     ]);
+    let named = harness.names.iter();
+    inputs.extend(named.map(|(trigger, name)| (trigger.replace('-', "_"), Value::text(name))));
     // Where nobody says, as many as make sense here.
     let lanes = flags.lanes.map(u64::from).or(harness.lanes);
     inputs.extend(number("lanes", lanes.map(|lanes| lanes.clamp(1, 256))));

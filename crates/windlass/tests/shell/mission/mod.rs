@@ -5,6 +5,7 @@ mod forty;
 mod memory;
 mod people;
 mod rig;
+mod settings;
 mod startup;
 mod steps;
 mod ui;
