@@ -305,6 +305,7 @@ fn items(
             files: texts("files").ok_or_else(|| wrong("has `files` that are no list of paths"))?,
             rank: object.get("rank").and_then(Json::as_i64).unwrap_or_default(),
             facts: facts(object, types, &format!("{name}[{id}]."), remarks),
+            again: false,
             id,
         });
     }

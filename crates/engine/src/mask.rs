@@ -153,7 +153,7 @@ impl Mask {
     /// Lists without secrets.
     pub fn lists(&self, lists: &mut BTreeMap<String, Vec<Item>>) {
         for item in lists.values_mut().flatten() {
-            let Item { id, title, depends, rank: _, files, facts } = item;
+            let Item { id, title, depends, rank: _, files, facts, again: _ } = item;
             [id, title].into_iter().chain(depends).chain(files).for_each(|word| self.word(word));
             self.facts(facts);
         }
@@ -315,6 +315,7 @@ mod tests {
             rank: 1,
             files: vec![secret()],
             facts: facts(),
+            again: false,
         };
         let mut answer = Answer::only(Came::Unknown, "it said hush-hush-1");
         answer.facts = facts();

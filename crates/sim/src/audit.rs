@@ -64,6 +64,8 @@ struct UnitBook {
     item: Item,
     started: bool,
     settled: Option<Settled>,
+    /// What blocked it.
+    because: Option<usize>,
     landings: u32,
     subject: Option<Subject>,
 }
@@ -262,7 +264,28 @@ impl<'a> Auditor<'a> {
             }
             Settled::Done | Settled::Failed | Settled::Unfinished => {}
         }
-        self.settle(unit.0 as usize, how)
+        self.settle(unit.0 as usize, how)?;
+        if let Some(book) = self.units.get_mut(unit.0 as usize) {
+            book.because = because.map(|ix| ix.0 as usize);
+        }
+        Ok(())
+    }
+
+    /// What came to nothing and is to be tried again may start once more, and so may what it has blocked.
+    fn tried_again(&mut self, at: usize) {
+        let Some(book) = self.units.get_mut(at) else { return };
+        let nothing =
+            matches!(book.settled, Some(Settled::Failed | Settled::Skipped | Settled::Blocked));
+        if !nothing || book.landings > 0 {
+            return;
+        }
+        (book.started, book.settled, book.because, book.subject) = (false, None, None, None);
+        for other in 0..self.units.len() {
+            let book = &self.units[other];
+            if book.settled == Some(Settled::Blocked) && book.because == Some(at) {
+                self.tried_again(other);
+            }
+        }
     }
 
     /// A verdict that counts once more without being earned anew.
@@ -619,6 +642,9 @@ impl<'a> Auditor<'a> {
                 }
             }
         }
+        let again = taken.iter().filter(|item| item.again && scope != ScopeIx::FINALE);
+        let again = again.filter_map(|item| self.unit_ids.get(&item.id).copied());
+        again.collect::<Vec<usize>>().into_iter().for_each(|at| self.tried_again(at));
         for item in taken {
             // What has not begun claims what was said of it last.
             let known = self.unit_ids.get(&item.id).and_then(|at| self.units.get_mut(*at));
@@ -631,6 +657,7 @@ impl<'a> Auditor<'a> {
                     item,
                     started: false,
                     settled: None,
+                    because: None,
                     landings: 0,
                     subject: None,
                 });

@@ -9,7 +9,7 @@ use windlass_core::{
     expr::{Expr, Name},
     run::{
         Effect, EffectId, EffectKind, Ended, Item, PanelPhase, Report, Reported, Run, Stamp,
-        Subject, Usage,
+        Subject, UnitStatus, UnitView, Usage,
     },
     value::{Type, Value},
     workflow::{Errand, FactIx, Kind, List, Owner, Save, Stage, StageIx, Workflow},
@@ -290,6 +290,15 @@ impl<'a> World<'a> {
             }
             if units {
                 self.entangle(choices, place, &name, &mut item, run);
+            }
+            let over = |unit: &UnitView| matches!(unit.status, UnitStatus::Settled(_));
+            if units
+                && known > 0
+                && choices.percent(10)
+                && let Some(unit) = run.units().filter(over).nth(choices.below(known))
+                && items.iter().all(|other| other.id != unit.id)
+            {
+                items.push(Item { again: true, ..Item { id: unit.id, ..item.clone() } });
             }
             items.push(item);
         }

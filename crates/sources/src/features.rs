@@ -296,6 +296,7 @@ impl Queue {
                 files: feature.files.iter().map(|file| Arc::from(file.as_str())).collect(),
                 rank: feature.priority,
                 facts: [("found".into(), Value::Flag(feature.origin.is_some()))].into(),
+                again: false,
             }
         })
         .collect()

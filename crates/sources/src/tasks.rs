@@ -94,6 +94,7 @@ fn item(task: Task, remarks: &mut Vec<String>) -> Item {
         files: all(task.files),
         rank: task.rank,
         facts,
+        again: false,
     }
 }
 

@@ -185,6 +185,9 @@ pub struct Item {
     /// Its facts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub facts: BTreeMap<String, Value>,
+    /// It is to be tried again, should it be known and have come to nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
 }
 
 /// A person's answer to a gate.

@@ -1,6 +1,9 @@
 //! Units: how they are taken up, made ready, and settled.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use super::{
     FrameId, LaneIx, UnitIx,
@@ -80,14 +83,22 @@ pub(super) fn item_facts(flow: &Workflow, scope: ScopeIx, item: &Item) -> BTreeM
 
 impl Run {
     /// Takes items up as units. Those already known are left as they are, but for rank, title and files of
-    /// one that has not started: a list that is read again may have another order, and other words.
+    /// one that has not started: a list that is read again may have another order, and other words. One that has
+    /// come to nothing and is to be tried again is as if it had never begun, and so is what it has blocked.
     pub(super) fn add_units(&mut self, items: &[Item], origin: Option<UnitIx>) {
         let first = self.units.len();
+        let again = self.take_back(items);
         let generation = origin.and_then(|o| self.unit(o)).map_or(0, |unit| unit.generation + 1);
         for item in items {
             let Ok(ix) = u32::try_from(self.units.len()).map(UnitIx) else { return };
             if let Some(&known) = self.unit_ids.get(&item.id) {
-                if unit_is_pending(self, known) {
+                if again.contains(&known) {
+                    // It is put in its place below, like one that is new.
+                    if let Some(unit) = self.unit_mut(known) {
+                        unit.rank = item.rank;
+                    }
+                    self.reword(known, item);
+                } else if unit_is_pending(self, known) {
                     self.rerank(known, item.rank);
                     self.reword(known, item);
                 }
@@ -114,9 +125,77 @@ impl Run {
             self.tally.total += 1;
         }
         // Only now, so that an item may depend on one listed after it.
+        for ix in again {
+            self.link(ix);
+        }
         for at in first..self.units.len() {
             if let Ok(ix) = u32::try_from(at).map(UnitIx) {
                 self.link(ix);
+            }
+        }
+    }
+
+    /// Takes back how units have settled that are to be tried again and have not landed, and what is blocked by them. They
+    /// are pending, and in no queue yet.
+    fn take_back(&mut self, items: &[Item]) -> BTreeSet<UnitIx> {
+        let mut again = BTreeSet::new();
+        if self.phase != Phase::Units || !items.iter().any(|item| item.again) {
+            return again;
+        }
+        let wanted = items.iter().filter(|item| item.again);
+        let wanted = wanted.filter_map(|item| self.unit_ids.get(&item.id).copied());
+        let mut open: Vec<UnitIx> = wanted.filter(|ix| self.came_to_nothing(*ix)).collect();
+        let mut blocked: BTreeMap<UnitIx, Vec<UnitIx>> = BTreeMap::new();
+        for (unit, ix) in self.units.iter().zip((0..).map(UnitIx)) {
+            if let (UnitStatus::Settled(Settled::Blocked), Some(on)) = (unit.status, unit.because) {
+                blocked.entry(on).or_default().push(ix);
+            }
+        }
+        for (ix, on) in &self.doomed {
+            blocked.entry(*on).or_default().push(*ix);
+        }
+        while let Some(ix) = open.pop() {
+            if again.insert(ix) {
+                open.extend(blocked.remove(&ix).unwrap_or_default());
+            }
+        }
+        again.iter().for_each(|ix| self.forget_settling(*ix));
+        again
+    }
+
+    /// Whether a unit has settled and nothing of it has landed.
+    fn came_to_nothing(&self, ix: UnitIx) -> bool {
+        let Some(unit) = self.unit(ix).filter(|unit| !unit.landed) else { return false };
+        match unit.status {
+            UnitStatus::Settled(Settled::Failed | Settled::Skipped | Settled::Blocked) => true,
+            UnitStatus::Settled(Settled::Done | Settled::Unfinished)
+            | UnitStatus::Pending
+            | UnitStatus::Started => false,
+        }
+    }
+
+    /// A unit is as if nobody had begun it; what it has used up it has used up. Its frame goes with its `between`, before
+    /// which no unit starts.
+    fn forget_settling(&mut self, ix: UnitIx) {
+        self.doomed.remove(&ix);
+        let Some(unit) = self.unit_mut(ix) else { return };
+        let was = std::mem::replace(&mut unit.status, UnitStatus::Pending);
+        unit.because = None;
+        unit.lane = None;
+        unit.subject = None;
+        let depends = unit.item.depends.clone();
+        match was {
+            UnitStatus::Settled(Settled::Done) => self.tally.done -= 1,
+            UnitStatus::Settled(Settled::Failed) => self.tally.failed -= 1,
+            UnitStatus::Settled(Settled::Skipped) => self.tally.skipped -= 1,
+            UnitStatus::Settled(Settled::Blocked | Settled::Unfinished) => self.tally.blocked -= 1,
+            UnitStatus::Pending | UnitStatus::Started => {}
+        }
+        // It is told once by what has not settled: linked anew, it would be told twice.
+        for on in depends {
+            let on = self.unit_ids.get(&on).copied();
+            if let Some(on) = on.and_then(|on| self.unit_mut(on)) {
+                on.dependents.retain(|it| *it != ix);
             }
         }
     }

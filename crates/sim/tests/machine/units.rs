@@ -358,3 +358,94 @@ fn a_list_that_is_read_again_brings_titles_and_files_of_what_has_not_begun_up_to
     assert_ne!(title("a").as_deref(), Some("anew"), "what has begun keeps its name");
     assert_ne!(title("c").as_deref(), Some("anew"));
 }
+
+/// A queue that is looked at between units.
+const LOOKS: &str = r#"
+between look  read = "queue",
+    on = { found = { to = "end", count = "looks", add = { unit = "jobs" }, spent = "end" },
+           empty = "end" }
+"#;
+
+fn again(item: Item) -> Item {
+    Item { again: true, ..item }
+}
+
+#[test]
+fn what_came_to_nothing_is_tried_again_with_what_it_has_blocked() {
+    let head = "[units]\nlanes = 2\n[counters]\nlooks = { per = \"run\", max = 9 }";
+    let flow = flow(head, &format!("{JUST_DO}{LOOKS}"));
+    let jobs = vec![
+        item("a"),
+        after("b", &["a"]),
+        after("c", &["b", "d"]),
+        item("d"),
+        item("e"),
+        after("f", &["e"]),
+    ];
+    let mut walk = listed_items(&flow, jobs);
+    walk.wishes(Wish::Skip { unit: "e".into(), reason: "not today".into() });
+    walk.says("do", "failed").says("look", "empty");
+    let tally = walk.run().tally();
+    assert_eq!((tally.left(), tally.failed, tally.skipped, tally.blocked), (1, 1, 1, 3));
+    // `d` is done meanwhile; whoever reads the queue says that `a` is to be tried again, and so is what has not failed.
+    walk.says("do", "done");
+    let found = vec![again(item("a")), again(item("d")), after("b", &["a"]), item("e")];
+    walk.says("look", Saying::new("found").items("jobs", found));
+    let tally = walk.run().tally();
+    assert_eq!((tally.left(), tally.done, tally.failed), (3, 1, 0), "what is done stays done");
+    assert_eq!(
+        (walk.unit("e"), walk.unit("f")),
+        (settled(Settled::Skipped), settled(Settled::Blocked))
+    );
+    assert_eq!(units_at(&walk), ["a"]);
+    for next in ["b", "c"] {
+        walk.says("do", "done").says("look", "empty");
+        assert_eq!(units_at(&walk), [next]);
+    }
+    walk.says("do", "failed");
+    let found = vec![again(item("c")), again(item("e"))];
+    walk.says("look", Saying::new("found").items("jobs", found));
+    assert_eq!(units_at(&walk), ["c", "e"]);
+    walk.says("do", "done").says("look", "empty");
+    walk.says("do", "done").says("look", "empty");
+    assert_eq!(units_at(&walk), ["f"], "what it had blocked as well");
+    walk.says("do", "done").says("look", "empty");
+    assert_eq!(walk.standing(), Standing::Ended(RunOutcome::Done));
+    assert_eq!(walk.run().tally().done, 6);
+}
+
+/// Somebody who waits for two of them is told by each once, however often it was taken back.
+#[test]
+fn what_waits_for_two_is_not_begun_after_one_of_them() {
+    let head = "[units]\nlanes = 3\n[counters]\nlooks = { per = \"run\", max = 9 }";
+    let flow = flow(head, &format!("{JUST_DO}{LOOKS}"));
+    let jobs = vec![item("a"), item("b"), item("c"), after("d", &["a", "b", "c"])];
+    let mut walk = listed_items(&flow, jobs);
+    walk.says("do", "failed");
+    assert_eq!(walk.unit("d"), settled(Settled::Blocked));
+    walk.says("look", Saying::new("found").items("jobs", vec![again(item("a"))]));
+    assert_eq!(
+        (walk.unit("a"), walk.unit("d")),
+        (Some(UnitStatus::Started), Some(UnitStatus::Pending))
+    );
+    for _ in 0..2 {
+        walk.says("do", "done").says("look", "empty");
+        assert_eq!(walk.unit("d"), Some(UnitStatus::Pending));
+    }
+    walk.says("do", "done").says("look", "empty");
+    assert_eq!(units_at(&walk), ["d"]);
+}
+
+/// A list that says so once and is read again and again: whoever is under way goes on.
+#[test]
+fn nothing_but_what_has_settled_is_taken_back() {
+    let head = "[units]\nlanes = 2\n[counters]\nlooks = { per = \"run\", max = 9 }";
+    let flow = flow(head, &format!("{JUST_DO}{LOOKS}"));
+    let mut walk = listed(&flow, &["a", "b", "c"]);
+    assert_eq!(units_at(&walk), ["a", "b"]);
+    walk.says("do", "failed");
+    let found = ["a", "b", "c"].iter().map(|id| again(item(id))).collect();
+    walk.says("look", Saying::new("found").items("jobs", found));
+    assert_eq!(units_at(&walk), ["b", "a"]);
+    assert_eq!(walk.runs("do"), 3, "`b` was not begun again");
+}
