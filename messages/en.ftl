@@ -330,6 +330,7 @@ status-tally = { $done } of { $total } done, { $failed } failed, { $skipped } sk
 status-at = { $unit } at { $stage } — { $title }
 status-blocked = { $unit } blocked{ $because } — { $title }
 status-failed = { $unit } failed — { $title }
+status-said-last = { $role } said last: { $text }
 status-kept = what was built of it is kept: { $command }
 status-holds = { $unit } waits at { $stage }: { $why }
 status-holds-itself = the run itself waits: { $why }

@@ -331,6 +331,7 @@ status-tally = { $total }개 중 { $done }개 완료, 실패 { $failed }, 건너
 status-at = { $unit }: { $stage } — { $title }
 status-blocked = { $unit } 막힘{ $because } — { $title }
 status-failed = { $unit } 실패 — { $title }
+status-said-last = { $role }의 마지막 말: { $text }
 status-kept = 만들어진 것은 보관되어 있습니다: { $command }
 status-holds = { $unit }: { $stage }에서 대기 중 — { $why }
 status-holds-itself = 실행 자체가 대기 중: { $why }

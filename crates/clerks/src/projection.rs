@@ -157,6 +157,16 @@ impl Projection {
         }
     }
 
+    /// What was there before a file was written is ours no more: whoever makes it just that again has changed it.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be remembered.
+    pub fn forget_before(&mut self, path: &str, text: &str) -> Result<(), Trouble> {
+        let both = self.written.get(path).is_some_and(|digests| digests.contains(' '));
+        if both { self.remember(path, text, None) } else { Ok(()) }
+    }
+
     /// Keeps a file of somebody else's under another name.
     ///
     /// # Errors
@@ -206,6 +216,19 @@ fn digest_of(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_makes_a_file_what_it_was_before_has_changed_it() {
+        let top = tempfile::tempdir().unwrap();
+        let files = Files::of(top.path());
+        let mut projection = Projection::into(files.clone(), top.path().join("ledger"));
+        for text in ["one", "two"] {
+            projection.put("x", text).unwrap();
+        }
+        assert!(projection.is_ours("x", "one"), "a write may have been cut off");
+        projection.forget_before("x", "two").unwrap();
+        assert!(projection.is_ours("x", "two") && !projection.is_ours("x", "one"));
+    }
 
     /// Cut off on either side of the write: what is there is known to be ours.
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use windlass_core::run::{EffectId, Run, UnitStatus};
+use windlass_core::run::{EffectId, Event, Run, UnitStatus};
 
 use crate::entry::{Answered, Check, Coupling, Invocation, Member, Note, Picture};
 use crate::foresight::Foreseen;
@@ -60,6 +60,27 @@ pub struct Books {
     /// What a browser saw last of what each unit has built.
     #[serde(default)]
     browsed: BTreeMap<Option<String>, Browsed>,
+    /// What each unit had built by itself before its lane was left with both sides in its files: the commit that it stands
+    /// on, and the one that has it; and the stage that is asked to make one of both.
+    #[serde(default)]
+    own: BTreeMap<Option<String>, Own>,
+    /// The same, before each unit's lane was rebuilt last.
+    #[serde(default)]
+    before: BTreeMap<Option<String>, Own>,
+    /// What was said of each unit last, if nothing else has become of it since.
+    #[serde(default)]
+    last_words: BTreeMap<String, Attempt>,
+    /// How often each unit was begun anew after it had settled.
+    #[serde(default)]
+    anew: BTreeMap<String, u32>,
+}
+
+/// What a unit had built before its lane was left with both sides in its files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Own {
+    base: String,
+    held: String,
+    resolved_at: Option<String>,
 }
 
 /// What a browser saw.
@@ -153,9 +174,11 @@ impl Books {
             }
             Note::ByHand { unit, commit } => {
                 self.held.insert(unit.clone(), commit.clone());
+                self.own.remove(unit);
             }
             Note::Conflicted { unit, files } => {
                 self.conflicts.insert(unit.clone(), files.clone());
+                self.own.extend(self.before.remove(unit).map(|own| (unit.clone(), own)));
             }
             Note::BaseChecked { name, base, came, .. } => {
                 self.on_base.entry(base.clone()).or_default().insert(name.clone(), *came);
@@ -168,6 +191,8 @@ impl Books {
                     output: output.clone(),
                 };
                 self.checks.entry(unit.clone()).or_default().insert(name.clone(), checked);
+                self.own.remove(unit);
+                self.went_on(unit.as_ref());
             }
             Note::Browsed { unit, tree, seen, pictures, .. } => {
                 let (tree, seen, pictures) = (tree.clone(), seen.clone(), pictures.clone());
@@ -206,6 +231,7 @@ impl Books {
 
     fn turned_away(&mut self, effect: EffectId, unit: &Option<String>, came: &str, tip: &str) {
         self.turned.insert(effect, (came.to_owned(), tip.to_owned()));
+        self.went_on(unit.as_ref());
         self.coupled.remove(&effect);
         let base = self.bases.get(unit).cloned();
         self.stood.extend(base.map(|base| (unit.clone(), base)));
@@ -217,6 +243,7 @@ impl Books {
             self.landings.iter_mut().for_each(|landed| landed.waits = None);
         }
         self.behind |= unit.is_some();
+        self.own.remove(unit);
         let (unit, commit, waits) = (unit.clone(), commit.to_owned(), waits.clone());
         self.landings.push(Landed { unit, commit, waits });
     }
@@ -242,7 +269,32 @@ impl Books {
         }
     }
 
+    /// Takes an event in; `run` is as it is after it. A unit that is begun anew stands nowhere yet.
+    pub fn learn(&mut self, event: &Event, run: &Run) {
+        let Event::UnitStarted { unit, .. } = event else { return };
+        let Some(id) = run.unit_at(*unit).map(|unit| unit.id.to_string()) else { return };
+        let key = Some(id.clone());
+        if self.bases.remove(&key).is_some() {
+            *self.anew.entry(id).or_default() += 1;
+            self.held.remove(&key);
+            self.stood.remove(&key);
+            self.conflicts.remove(&key);
+            self.own.remove(&key);
+            self.before.remove(&key);
+        }
+    }
+
+    /// How often a unit was begun anew after it had settled.
+    pub fn anew(&self, unit: Option<&str>) -> u32 {
+        unit.and_then(|unit| self.anew.get(unit)).copied().unwrap_or_default()
+    }
+
     fn based(&mut self, unit: &Option<String>, base: &str) {
+        let before = self.own.remove(unit).or_else(|| {
+            let (base, held) = (self.bases.get(unit)?.clone(), self.held.get(unit)?.clone());
+            Some(Own { base, held, resolved_at: None })
+        });
+        self.before.extend(before.map(|own| (unit.clone(), own)));
         self.bases.insert(unit.clone(), base.to_owned());
         self.held.insert(unit.clone(), base.to_owned());
         self.behind &= unit.is_some();
@@ -255,6 +307,13 @@ impl Books {
 
     /// The first time somebody is asked about a part, what the lane holds is what its changes are told from.
     fn asked(&mut self, asked: &Invocation) {
+        // Who is asked first after a conflict is to make one of both sides; whoever comes next goes on with that.
+        if let Some(own) = self.own.get_mut(&asked.unit) {
+            let at = own.resolved_at.get_or_insert_with(|| asked.stage.clone());
+            if *at != asked.stage {
+                self.own.remove(&asked.unit);
+            }
+        }
         let held = self.held.get(&asked.unit).cloned();
         let part = self.part_mut(asked);
         part.since = part.since.take().or(held);
@@ -287,7 +346,20 @@ impl Books {
             panel: asked.panel,
         };
         let spot = (asked.unit.clone(), asked.task.clone(), asked.stage.clone());
+        if let Some(unit) = &asked.unit {
+            self.last_words.insert(unit.clone(), attempt.clone());
+        }
         self.attempts.entry(spot).or_default().push(attempt);
+    }
+
+    /// What was said of a unit last, if nothing else has become of it since: neither a check nor a landing.
+    pub fn last_word(&self, unit: &str) -> Option<&Attempt> {
+        self.last_words.get(unit)
+    }
+
+    /// Something else has become of a unit than that somebody said something.
+    fn went_on(&mut self, unit: Option<&String>) {
+        unit.and_then(|unit| self.last_words.remove(unit));
     }
 
     /// Until when agents are served no more, by the wall clock, as far as they were told.
@@ -330,9 +402,19 @@ impl Books {
         self.held.get(&unit.map(str::to_owned)).map(String::as_str)
     }
 
-    /// The commit that holds what was built of a unit, if that is anything.
+    /// The commit that holds what was built of a unit, if that is anything. While its lane holds files with both sides of a
+    /// conflict in them, that is what it held before.
     pub fn built(&self, unit: Option<&str>) -> Option<&str> {
-        self.held(unit).filter(|held| self.base(unit).is_some_and(|base| base != *held))
+        let (base, held) = self.stands(unit)?;
+        (base != held).then_some(held)
+    }
+
+    /// What a unit's own work stands on, and the commit that holds it.
+    pub fn stands(&self, unit: Option<&str>) -> Option<(&str, &str)> {
+        match self.own.get(&unit.map(str::to_owned)) {
+            Some(own) => Some((&own.base, &own.held)),
+            None => self.base(unit).zip(self.held(unit)),
+        }
     }
 
     /// Files of a unit's lane that were left with both sides in them, when it was last rebuilt.
@@ -487,5 +569,36 @@ mod tests {
             ("t", Some("t")),
             "not the stream"
         );
+    }
+
+    /// Both sides of a conflict are no work of the unit's own, until somebody has made one of them.
+    #[test]
+    fn what_was_built_is_what_was_there_before_a_conflict() {
+        let unit = || Some("a".to_owned());
+        let based = |base: &str| Note::Based { unit: unit(), base: base.into() };
+        let saved =
+            |commit: &str| Note::Saved { effect: EffectId(1), unit: unit(), commit: commit.into() };
+        let both = || Note::Conflicted { unit: unit(), files: vec!["x".into()] };
+        let mut books = Books::default();
+        for note in [based("before"), saved("own"), based("later"), saved("marks"), both()] {
+            books.enter(&note);
+        }
+        assert_eq!(books.stands(Some("a")), Some(("before", "own")));
+        // Who is asked next is to make one of both; that alone is not enough.
+        books.enter(&Note::Asked(Invocation { stage: "resolve".into(), ..invocation("a") }));
+        assert_eq!(books.built(Some("a")), Some("own"));
+        // Rebuilt once more meanwhile, it is still what was there at first.
+        for note in [based("latest"), saved("more marks"), both()] {
+            books.enter(&note);
+        }
+        assert_eq!(books.stands(Some("a")), Some(("before", "own")));
+        books.enter(&Note::Asked(Invocation { stage: "resolve".into(), ..invocation("a") }));
+        books.enter(&saved("one of both"));
+        books.enter(&Note::Asked(invocation("a")));
+        assert_eq!(books.stands(Some("a")), Some(("latest", "one of both")));
+        // A lane that goes together with where it is put has nothing to hide.
+        books.enter(&based("last"));
+        books.enter(&saved("clean"));
+        assert_eq!(books.built(Some("a")), Some("clean"));
     }
 }

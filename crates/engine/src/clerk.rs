@@ -14,6 +14,9 @@ use windlass_sources::{Reading, SourceError};
 use crate::entry::{Entry, Member};
 use crate::message::Trouble;
 
+/// What is told of what was built of a unit before it was begun once more, by this name.
+pub const BUILT_BEFORE: &str = "built before";
+
 /// What an effect is about.
 #[derive(Clone, Debug, Default)]
 pub struct Situation {
@@ -31,6 +34,8 @@ pub struct Situation {
     pub since: Stamp,
     /// It was under way before: what it would do may be done already.
     pub again: bool,
+    /// For a reader that asks for it: units that have landed and which the branch no longer has, each with its commit.
+    pub gone: Vec<(String, String)>,
 }
 
 /// What a role said besides its verdict.
@@ -156,6 +161,16 @@ pub trait Clerk: Send + Sync {
 
     /// Why an answer cannot be taken now, if it cannot: what it is about is not what was shown any more.
     fn refuses(&self, _option: &str, _at: &Situation) -> Option<String> {
+        None
+    }
+
+    /// Whether a reader wants to know what has landed and is gone from the branch.
+    fn asks_what_is_gone(&self, _name: &str) -> bool {
+        false
+    }
+
+    /// The commit that holds what was built of a unit before it was begun anew, in this run or in an earlier one.
+    fn kept(&self, _unit: &str) -> Option<String> {
         None
     }
 

@@ -99,12 +99,6 @@ struct Frozen {
     at: Stamp,
 }
 
-/// A run in the making: from a snapshot on, or from the very beginning.
-enum Folding {
-    Run(Box<Run>),
-    Events(Vec<Recorded>),
-}
-
 impl<'j> Engine<'j> {
     /// Begins a run: what `start` of the core decided is written down first.
     ///
@@ -155,12 +149,10 @@ impl<'j> Engine<'j> {
             let frozen: Frozen = rmp_serde::from_slice(&snapshot.bytes).ok()?;
             Some((snapshot.seq, frozen))
         });
-        let (from, mut folding, mut books, mut last) = match frozen {
+        let (from, mut run, mut books, mut last) = match frozen {
             // It stands for all entries up to and with the one it is numbered by.
-            Some((seq, Frozen { run, books, at })) => {
-                (seq + 1, Folding::Run(Box::new(run)), books, at)
-            }
-            None => (0, Folding::Events(Vec::new()), Books::default(), Stamp::default()),
+            Some((seq, Frozen { run, books, at })) => (seq + 1, Some(run), books, at),
+            None => (0, None, Books::default(), Stamp::default()),
         };
         let mut entries = from;
         for entry in journal.read(&id, from)? {
@@ -173,17 +165,24 @@ impl<'j> Engine<'j> {
                 }
                 Entry::Event(recorded) => {
                     last = recorded.at;
-                    match &mut folding {
-                        Folding::Run(run) => run.evolve(&recorded),
-                        Folding::Events(events) => events.push(*recorded),
+                    match &mut run {
+                        Some(run) if run.seq() != recorded.seq => {
+                            let (expected, found) = (run.seq(), recorded.seq);
+                            return Err(Broken::Gap { expected, found }.into());
+                        }
+                        Some(run) => run.evolve(&recorded),
+                        None => {
+                            let first = std::slice::from_ref(&*recorded);
+                            run = Some(windlass_core::run::fold(first)?);
+                        }
+                    }
+                    if let Some(run) = &run {
+                        books.learn(&recorded.event, run);
                     }
                 }
             }
         }
-        let run = match folding {
-            Folding::Run(run) => *run,
-            Folding::Events(events) => windlass_core::run::fold(&events)?,
-        };
+        let run = run.ok_or(Broken::Empty)?;
         Ok(Engine {
             journal,
             id,
@@ -241,6 +240,7 @@ impl<'j> Engine<'j> {
     pub fn decide(&mut self, input: Input) -> Result<(), Refused> {
         for recorded in decide(&self.run, self.clock.now(), input)? {
             self.run.evolve(&recorded);
+            self.books.learn(&recorded.event, &self.run);
             self.batch.push(Entry::Event(Box::new(recorded)));
         }
         Ok(())

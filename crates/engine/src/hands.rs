@@ -83,12 +83,17 @@ impl<'j> Workers<'j> {
             base: oid(books.base(unit)),
             held: oid(books.held(unit)),
             lane: books.lane(unit),
+            anew: books.anew(unit),
             landed_last: books
                 .landings()
                 .iter()
                 .rev()
                 .find(|it| it.waits.is_none())
                 .and_then(|it| Some((it.unit.clone(), oid(Some(&it.commit))?))),
+            landed: match &effect.kind {
+                EffectKind::Errand(Errand::Read { .. }) if unit.is_none() => landed(books),
+                _ => Vec::new(),
+            },
             landed_units: match unit.filter(|unit| books.base(Some(unit)).is_none()) {
                 Some(_) => self.landed_units(run),
                 None => Vec::new(),
@@ -207,6 +212,12 @@ impl<'j> Workers<'j> {
             names.iter().filter_map(|name| Some((name.clone(), exhibits.show(name, &situation)?)));
         before.into_iter().chain(shown).collect()
     }
+}
+
+/// The units that have landed, each with its commit.
+fn landed(books: &Books) -> Vec<(String, Oid)> {
+    let landed = books.landings().iter();
+    landed.filter_map(|it| Some((it.unit.clone()?, Oid::parse(&it.commit).ok()?))).collect()
 }
 
 /// What the checks of a unit have come to, each with the tree that it ran on.

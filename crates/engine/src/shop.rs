@@ -58,7 +58,7 @@ pub struct Shop {
     /// What lanes were found to take of the disk.
     pub(crate) gauge: Mutex<Gauge>,
     /// Where units began that had begun nowhere when this process came.
-    pub begun: Mutex<BTreeMap<Option<String>, Oid>>,
+    pub begun: Mutex<BTreeMap<(Option<String>, u32), Stands>>,
 }
 
 /// What a shop is opened with.
@@ -225,6 +225,17 @@ impl Drop for Quarters<'_> {
     }
 }
 
+/// Where a unit begins: the commit that it stands on, and the one that its lane holds.
+#[derive(Clone, Debug)]
+pub struct Stands {
+    /// Where the branch is.
+    pub base: Oid,
+    /// The same, or with what was built of it before.
+    pub held: Oid,
+    /// What whoever begins it should know of that.
+    pub shown: Option<String>,
+}
+
 /// A desk in use; it is free again when this is dropped.
 #[derive(Debug)]
 pub struct Desk {
@@ -384,8 +395,8 @@ impl Shop {
 
     /// The commit with what was built of a unit, if that is anything.
     fn built(&self, books: &Books, unit: Option<&str>) -> Result<Option<String>, Trouble> {
-        Ok(match (books.base(unit), books.built(unit)) {
-            (Some(base), Some(built)) if self.differ(base, built)? => Some(built.to_owned()),
+        Ok(match books.stands(unit) {
+            Some((base, built)) if self.differ(base, built)? => Some(built.to_owned()),
             _ => None,
         })
     }

@@ -10,6 +10,7 @@
 //! one ever sees a work tree half way.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
     sync::PoisonError,
@@ -441,6 +442,18 @@ impl Store {
     /// Whether a commit has another one in its history, or is it.
     pub fn has_in_history(&self, commit: &Oid, other: &Oid) -> Result<bool, RepoError> {
         Ok(commit == other || self.is_ancestor(other, commit)?)
+    }
+
+    /// Those of some commits that another one has not in its history.
+    pub fn missing_from(&self, tip: &Oid, commits: &[Oid]) -> Result<Vec<Oid>, RepoError> {
+        let place = self.results();
+        let mut named: String = commits.iter().map(|commit| format!("{commit}\n")).collect();
+        named.push_str(&format!("^{tip}\n"));
+        let call = self.git().call("missing-from", &place).args(["rev-list", "--stdin"]);
+        let said = call.stdin(named).ok()?;
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let beside: BTreeSet<&str> = said.lines().collect();
+        Ok(commits.iter().filter(|commit| beside.contains(commit.as_str())).cloned().collect())
     }
 
     pub(crate) fn is_ancestor(&self, old: &Oid, new: &Oid) -> Result<bool, RepoError> {

@@ -92,6 +92,57 @@ impl Store {
         Ok(rebuilt)
     }
 
+    /// Puts a lane on a commit, with what was built elsewhere as one change where that goes together with it. The commit that
+    /// holds both, if there is one. What the lane held before is kept.
+    pub fn begin_on(
+        &self,
+        lane: &Lane,
+        onto: &Oid,
+        built: Option<&Oid>,
+        when: When,
+    ) -> Result<Option<Oid>, RepoError> {
+        let mut opened = self.open_lane(lane)?;
+        self.set_aside_all(&mut opened, "before it was begun anew", when)?;
+        let bare = self.tree_of(onto)?;
+        // Its own change alone: what it was built on may have been taken back since.
+        let stood = built.map(|built| self.parents(built)).transpose()?;
+        let merged = match (built, stood.and_then(|parents| parents.into_iter().next())) {
+            (Some(built), Some(base)) => Some(self.merge(&base, &bare, &self.tree_of(built)?)?),
+            _ => None,
+        };
+        let together = merged.filter(|it| it.clean && it.tree != bare).map(|it| it.tree);
+        let held = together.as_ref().map(|tree| {
+            let commit = self.commit(&Commit {
+                tree,
+                parents: std::slice::from_ref(onto),
+                message: &format!("What was built before, on {onto}"),
+                author: &self.settings.committer,
+                when,
+            })?;
+            self.keep(&format!("{}/rebuilt/{}", opened.refs, commit.short()), &commit)?;
+            Ok::<_, RepoError>(commit)
+        });
+        let held = held.transpose()?;
+        let pending = Pending {
+            base: onto.clone(),
+            head: onto.clone(),
+            commit: held.clone().unwrap_or_else(|| onto.clone()),
+            subject: self.subject(onto, &together.unwrap_or(bare))?,
+            clean: Clean::Untracked,
+            fresh: true,
+        };
+        self.turn_into(&mut opened, pending)?;
+        Ok(held)
+    }
+
+    /// The change that a commit is by itself.
+    pub fn own_change(&self, commit: &Oid) -> Result<Vec<u8>, RepoError> {
+        match self.parents(commit)?.first() {
+            Some(parent) => self.diff(parent, commit),
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// The files in which two commits would not go together, if one were merged with the other now. Nothing is checked out,
     /// and nothing of it stays.
     pub fn would_conflict(&self, one: &Oid, other: &Oid) -> Result<Vec<PathBuf>, RepoError> {

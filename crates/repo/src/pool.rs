@@ -93,6 +93,20 @@ impl Store {
         self.keep(&name, commit).map(drop)
     }
 
+    /// Whether a commit is kept as something of this unit, in whichever run.
+    pub fn is_kept_of(&self, unit: &str, commit: &Oid) -> Result<bool, RepoError> {
+        let place = self.results();
+        let call = self.git().call("kept-of", &place);
+        // One that is not there at all is no trouble: nothing points at it.
+        let Some(commit) = self.commit_named(commit.as_str())? else { return Ok(false) };
+        let points = format!("--points-at={commit}");
+        let args = ["for-each-ref", "--format=%(refname)", points.as_str(), "refs/windlass"];
+        let said = call.args(args).ok()?;
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let of = |name: &str| name.split('/').nth(3).map(decoded);
+        Ok(said.lines().any(|name| of(name).as_deref() == Some(unit)))
+    }
+
     /// The commit that somebody means by its name, or by the beginning of it.
     pub fn commit_named(&self, name: &str) -> Result<Option<Oid>, RepoError> {
         let digits = name.len() >= 4 && name.bytes().all(|b| b.is_ascii_hexdigit());

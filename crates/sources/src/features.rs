@@ -76,6 +76,15 @@ pub struct Feature {
     /// Why it stands where it stands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// A person wants it to be tried again, whatever has become of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
+    /// The commit that holds what was built of it, where it could not be finished.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<String>,
+    /// What spoke against it last, where it could not be finished.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<String>,
     /// What else is there.
     #[serde(flatten)]
     pub more: BTreeMap<String, Json>,
@@ -333,6 +342,10 @@ impl Queue {
             feature.attempts = progress.attempts;
             feature.commit = progress.commit.clone().or(feature.commit.take());
             feature.reason = progress.reason.clone();
+            feature.again = false;
+            if progress.status == Status::Passed {
+                (feature.kept, feature.findings) = (None, Vec::new());
+            }
         }
         self
     }

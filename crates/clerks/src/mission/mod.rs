@@ -259,7 +259,13 @@ impl Mission {
             self.session().dirty = true;
             return;
         }
-        let put = projection.put(features::PATH, &queue.write());
+        let text = queue.write();
+        let put = projection.put(features::PATH, &text);
+        if put.is_ok()
+            && let Err(trouble) = projection.forget_before(features::PATH, &text)
+        {
+            self.warns(trouble.to_string());
+        }
         drop(projection);
         self.put(features::PATH, put);
         lock(&self.pace).last = Some((Instant::now(), began.elapsed()));
@@ -329,6 +335,14 @@ impl Clerk for Mission {
     fn caught_up(&self) {
         lock(&self.memory).caught_up();
         lock(&self.said).clear();
+    }
+
+    fn asks_what_is_gone(&self, name: &str) -> bool {
+        name == read::STILL_LANDED
+    }
+
+    fn kept(&self, unit: &str) -> Option<String> {
+        self.session().kept(unit).map(str::to_owned)
     }
 
     fn language(&self) -> Option<String> {

@@ -1,7 +1,8 @@
 //! What a mission reads: its queue and its contract, as people have them by now.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use windlass_core::run::Item;
 use windlass_core::value::Value;
 use windlass_engine::clerk::Situation;
 use windlass_engine::shop::lock;
@@ -9,11 +10,14 @@ use windlass_sources::contract::Contract;
 use windlass_sources::features::{self, Queue, Status};
 use windlass_sources::{Reading, SourceError};
 
-use super::session::{CONTRACT, CURATED_EVERY};
+use super::session::{CONTRACT, CURATED_EVERY, Session};
 use super::{Mission, stage};
 
 /// What it can read.
-pub const READS: [&str; 4] = ["features", "feature", "queue-edits", "memory-due"];
+pub const READS: [&str; 5] = ["features", "feature", "queue-edits", STILL_LANDED, "memory-due"];
+
+/// Whether the branch still has what has landed.
+pub const STILL_LANDED: &str = "still-landed";
 
 /// What has become of a feature that a person has taken out of the queue before anybody began it.
 const REMOVED: &str = "removed";
@@ -28,6 +32,7 @@ impl Mission {
             "features" => self.features(strict, at)?,
             "feature" => self.one(at)?,
             "queue-edits" => self.edits()?,
+            STILL_LANDED => still_landed(at),
             "memory-due" => {
                 let session = self.session();
                 let since = (session.landed.len() as u64).saturating_sub(session.curated_at);
@@ -113,7 +118,14 @@ impl Mission {
             papers.insert(CONTRACT.to_owned(), text.into_bytes());
         }
         let Some(text) = self.foreign_queue()? else {
-            return Ok(Reading { papers, ..came("same") });
+            // What was read when another feature was begun: what is to be tried again is taken up here.
+            let session = self.session();
+            if !session.wanted.values().any(|wanted| *wanted == Status::Pending) {
+                return Ok(Reading { papers, ..came("same") });
+            }
+            let mut reading = Reading { papers, ..came("edited") };
+            reading.lists.insert("features".to_owned(), session.items(&session.whole()));
+            return Ok(reading);
         };
         let queue = match Queue::read(&text) {
             Ok(queue) => queue,
@@ -132,7 +144,7 @@ impl Mission {
         let remarks = self.too_late(&queue);
         let mut reading = Reading { papers, remarks, ..came("edited") };
         // What a unit depends on may have settled long ago: who is known is known by the core.
-        reading.lists.insert("features".to_owned(), queue.items());
+        reading.lists.insert("features".to_owned(), self.session().items(&queue));
         Ok(reading)
     }
 
@@ -157,6 +169,37 @@ impl Mission {
             Err(error) => vec![error.to_string()],
         }
     }
+}
+
+impl Session {
+    /// What is to be worked on in a queue, and which of it once more.
+    fn items(&self, queue: &Queue) -> Vec<Item> {
+        let mut items = queue.items();
+        let again = queue.features.iter().filter(|it| self.is_to_be_tried_again(it));
+        let again: BTreeSet<&str> = again.map(|it| it.id.as_str()).collect();
+        items.iter_mut().for_each(|item| item.again = again.contains(&*item.id));
+        items
+    }
+}
+
+/// What has landed and is gone is taken back by somebody: that was theirs to do, and it is not done.
+fn still_landed(at: &Situation) -> Reading {
+    let mut reading = came(if at.gone.is_empty() { "all" } else { "gone" });
+    let item = |(unit, commit): &(String, String)| Item {
+        id: unit.as_str().into(),
+        title: unit.as_str().into(),
+        facts: [("commit".into(), Value::text(commit))].into(),
+        ..Item::default()
+    };
+    reading.lists.insert("gone".to_owned(), at.gone.iter().map(item).collect());
+    let said = at.gone.iter().take(FLAWS_NAMED);
+    let said = said.map(|(unit, commit)| {
+        format!(
+            "{unit} has landed and is gone from the branch: `git merge {commit}` brings it back"
+        )
+    });
+    reading.remarks.extend(said);
+    reading
 }
 
 fn by_status(status: Option<&Status>) -> &'static str {

@@ -10,7 +10,7 @@ use windlass_core::run::{
 use windlass_core::value::Value;
 use windlass_core::workflow::{RunOutcome, ScopeIx, Settled, StageIx};
 use windlass_engine::asserted::{self, Broken};
-use windlass_engine::clerk::Blobs;
+use windlass_engine::clerk::{BUILT_BEFORE, Blobs};
 use windlass_engine::entry::{Answered, Check, Entry, Note};
 use windlass_engine::lanes;
 use windlass_sources::contract::{Assertion, Contract};
@@ -28,6 +28,10 @@ pub const CURATED_EVERY: u64 = 10;
 
 /// So many of the last things that were said about a feature are kept.
 const KEPT: usize = 12;
+
+/// So many of them are left to the next mission, and so much of each.
+const LEFT: usize = 5;
+const LEFT_BYTES: usize = 2_000;
 
 /// So many of the last answers of roles have a file.
 const LOGS_MAX: usize = 50;
@@ -87,6 +91,8 @@ pub struct Session {
     pub spent: Purse,
     /// The run's cap in millionths of a dollar, if it has one.
     pub cost_cap: Option<u64>,
+    /// Features that have landed and which the branch no longer has, each with its commit.
+    pub gone: BTreeMap<String, String>,
     /// When the last entry was made.
     pub now_ms: i64,
     /// How it ended.
@@ -103,6 +109,12 @@ pub struct Session {
     pub numbered: BTreeSet<String>,
     /// What was built of each feature that has not landed: the commit that its lane stands on, and the one that has it.
     built: BTreeMap<String, (String, String)>,
+    /// The same, before a lane was rebuilt last; once that has left both sides in its files it is what counts.
+    before: BTreeMap<String, (String, String)>,
+    /// Those whose lanes hold files with both sides of a conflict in them.
+    both_sides: BTreeSet<String>,
+    /// What was built of each in this run before it was begun anew.
+    earlier: BTreeMap<String, String>,
     frames: BTreeMap<FrameId, String>,
     /// The feature that settled last and is followed by what comes between features.
     pub settled: Option<String>,
@@ -203,23 +215,60 @@ impl Session {
         for feature in &mut queue.features {
             if let Some(wanted) = self.wanted.get(&feature.id) {
                 feature.status = wanted.clone();
+                if *wanted == Status::Pending {
+                    (feature.attempts, feature.reason, feature.again) = (0, None, true);
+                }
             }
             if let Some(why) = self.broken.get(&feature.id) {
                 (feature.status, feature.reason) = (Status::Failed, Some(why.clone()));
             }
         }
+        self.leave_behind(&mut queue);
         queue
     }
 
+    /// What is known and there of features that nobody is at and that have not passed, for whoever goes on with them.
+    pub(super) fn leave_behind(&self, queue: &mut Queue) {
+        for feature in &mut queue.features {
+            let Some(own) = self.progress.get(&feature.id) else { continue };
+            if feature.status.is_settled() {
+                continue;
+            }
+            if matches!(own.status, Status::InProgress | Status::Validating | Status::Passed) {
+                continue;
+            }
+            if let Some(gone) = self.gone.get(&feature.id) {
+                (feature.commit, feature.kept) = (None, Some(gone.clone()));
+            } else if let Some(built) = self.built(&feature.id) {
+                feature.kept = Some(built.to_owned());
+            }
+            let found = self.tales.get(&feature.id).map_or(&[][..], |tale| &tale.findings);
+            if !found.is_empty() {
+                let last = &found[found.len().saturating_sub(LEFT)..];
+                feature.findings = last.iter().map(|it| beginning(it)).collect();
+            }
+        }
+    }
+
+    /// Whether a person wants a feature to be tried again that has failed, was left out or waits for such a one. A copy of the
+    /// file from before it came to that says `pending` as well: it has no trace of what came after.
+    pub(super) fn is_to_be_tried_again(&self, theirs: &Feature) -> bool {
+        let known = self.progress.get(&theirs.id).map(|known| &known.status);
+        let stuck = matches!(known, Some(Status::Failed | Status::Skipped | Status::Blocked));
+        let knew = theirs.again || theirs.reason.is_some() || theirs.attempts > 0;
+        stuck && knew && theirs.status == Status::Pending
+    }
+
     /// Takes over what the queue's file holds. What a person has set to passed or left out is what they want, whatever has
-    /// become of it.
+    /// become of it; so is what is to be tried again.
     fn take_queue(&mut self, text: &str) {
         let Ok(queue) = Queue::read(text) else { return };
         // What they wanted before and do not want any more is forgotten.
         self.wanted.clear();
-        for feature in queue.features.iter().filter(|it| it.status.is_settled()) {
+        for feature in &queue.features {
             let known = self.progress.get(&feature.id);
-            if known.is_some_and(|known| !known.status.is_settled()) {
+            let open = known.is_some_and(|known| !known.status.is_settled());
+            if feature.status.is_settled() && open || self.is_to_be_tried_again(feature) {
                 self.wanted.insert(feature.id.clone(), feature.status.clone());
             }
         }
@@ -232,17 +281,33 @@ impl Session {
         (self.places, self.queue) = (places, queue);
     }
 
-    /// The commit with what was built of a feature that has not landed, if that is anything.
+    /// The commit with what was built of a feature that has not landed, if that is anything. While its lane holds files with
+    /// both sides of a conflict in them, that is what it held before.
     pub fn built(&self, unit: &str) -> Option<&str> {
-        let (base, held) = self.built.get(unit)?;
+        let own = if self.both_sides.contains(unit) { &self.before } else { &self.built };
+        let (base, held) = own.get(unit)?;
         (base != held).then_some(held)
+    }
+
+    /// The commit with what was built of a feature before it was begun anew, in this mission or in an earlier one.
+    pub fn kept(&self, unit: &str) -> Option<&str> {
+        let earlier = self.earlier.get(unit).map(String::as_str);
+        earlier.or_else(|| self.feature(unit)?.kept.as_deref())
     }
 
     /// What a feature's lane stands on, and what it holds.
     fn lane_holds(&mut self, note: &Note) {
         let held = match note {
             Note::Based { unit: Some(unit), base } => {
-                self.built.insert(unit.clone(), (base.clone(), base.clone()));
+                let on = (base.clone(), base.clone());
+                let before = self.built.insert(unit.clone(), on);
+                if !self.both_sides.remove(unit) {
+                    self.before.extend(before.map(|before| (unit.clone(), before)));
+                }
+                return;
+            }
+            Note::Conflicted { unit: Some(unit), .. } => {
+                self.both_sides.insert(unit.clone());
                 return;
             }
             Note::Landed { unit: Some(unit), .. } => {
@@ -258,6 +323,15 @@ impl Session {
             && let Some((_, held)) = self.built.get_mut(unit)
         {
             held.clone_from(commit);
+        }
+        if let Note::ByHand { unit: Some(unit), .. } = note {
+            self.both_sides.remove(unit);
+        }
+        if let Note::Answered(it) = note
+            && let (stage::RESOLVE, "resolved", Some(unit)) =
+                (it.asked.stage.as_str(), it.came.as_str(), &it.asked.unit)
+        {
+            self.both_sides.remove(unit);
         }
     }
 
@@ -297,7 +371,8 @@ impl Session {
                     None => self.wrong.push(what),
                 }
             }
-            Note::Told { effect, name, text } if name == "land" => {
+            // Why it does not land, and what has become of what was built of it before.
+            Note::Told { effect, name, text } if name == "land" || name == BUILT_BEFORE => {
                 if let Some(unit) = self.flights.get(effect).cloned() {
                     self.found(&unit, text.clone());
                 }
@@ -360,6 +435,11 @@ impl Session {
             (_, Some(unit)) if came == "ambiguous" => {
                 self.tales.entry(unit.clone()).or_default().question = Some(gist);
             }
+            (stage::RESOLVE, Some(unit)) if came == "failed" => {
+                // Which of two things that contradict each other is meant, a person has to say.
+                self.found(unit, format!("{} said `{came}`: {gist}", asked.role));
+                self.tales.entry(unit.clone()).or_default().question = Some(gist);
+            }
             (stage::WORKER | stage::VALIDATOR | stage::UI_QA | stage::CROSSCHECK, Some(unit))
                 if ["fail", "failed"].contains(&came) =>
             {
@@ -409,6 +489,7 @@ impl Session {
             Event::UnitStarted { unit, frame, .. } => {
                 if let Some(view) = run.unit_at(*unit) {
                     self.frames.insert(*frame, view.id.to_string());
+                    self.begun_anew(&view.id);
                     self.stands(&view, run);
                 }
             }
@@ -500,6 +581,7 @@ impl Session {
                         self.found(unit, format!("its validator found: {}{detail}", item.title));
                     }
                 }
+                ("gone", None) => items.iter().for_each(|item| self.taken_back(item)),
                 ("issues", _) => {
                     for item in items {
                         self.reported.insert(normal(&item.title));
@@ -512,6 +594,17 @@ impl Session {
         }
     }
 
+    /// Somebody has taken back what has landed: it is as if it had not.
+    fn taken_back(&mut self, item: &Item) {
+        let commit = item.facts.get("commit").map(ToString::to_string).unwrap_or_default();
+        let own = self.progress.entry(item.id.to_string()).or_default();
+        own.status = Status::Failed;
+        own.commit = None;
+        own.reason = Some("it had landed, and somebody has taken it back".to_owned());
+        self.gone.insert(item.id.to_string(), commit);
+        self.dirty = true;
+    }
+
     fn moved(&mut self, moved: &Moved, run: &Run) {
         if let Some(record) = &moved.record {
             *self.decisions.entry(record.to_string()).or_default() += 1;
@@ -520,6 +613,11 @@ impl Session {
         if let (Some(unit), Some(record)) = (&unit, &moved.record) {
             let reason = match record.as_ref() {
                 "stuck" => "its attempts are used up",
+                "outrun" => {
+                    "the branch moved on each time that it was about to land, until nobody tried any more"
+                }
+                "entangled" => "it was in conflict with what had landed again and again",
+                "contradicted" => "nobody could resolve its conflict with what has landed",
                 "unresolved" => "the architect could not resolve an ambiguity",
                 "override" => BY_HAND,
                 "removed" => "a person took it out of features.json",
@@ -532,6 +630,19 @@ impl Session {
         }
         self.meet(run);
         self.refresh(moved.frame, run);
+        if !moved.add.is_empty() {
+            // Some that had settled may be pending again.
+            run.units().for_each(|view| self.stands(&view, run));
+        }
+    }
+
+    /// What was built of a feature that is begun once more is what was built of it before.
+    fn begun_anew(&mut self, unit: &str) {
+        let built = self.built(unit).map(str::to_owned);
+        self.earlier.extend(built.map(|built| (unit.to_owned(), built)));
+        self.built.remove(unit);
+        self.before.remove(unit);
+        self.both_sides.remove(unit);
     }
 
     /// Units that have come since.
@@ -581,7 +692,9 @@ impl Session {
                 Status::Validating
             }
             UnitStatus::Started => Status::InProgress,
-            UnitStatus::Settled(Settled::Done) if self.broken.contains_key(&*view.id) => {
+            UnitStatus::Settled(Settled::Done)
+                if self.gone.contains_key(&*view.id) || self.broken.contains_key(&*view.id) =>
+            {
                 Status::Failed
             }
             UnitStatus::Settled(Settled::Done) => Status::Passed,
@@ -589,15 +702,30 @@ impl Session {
             UnitStatus::Settled(Settled::Skipped) => Status::Skipped,
             UnitStatus::Settled(Settled::Blocked) => Status::Blocked,
         };
-        if status.is_settled() {
+        let before = self.progress.get(&*view.id).map(|own| &own.status);
+        let tried_again = self.wanted.get(&*view.id) == Some(&Status::Pending);
+        if before != Some(&status) && (status.is_settled() || tried_again) {
             self.wanted.remove(&*view.id);
         }
         if !matches!(view.status, UnitStatus::Started) {
             self.leave_lane(&view.id);
         }
         let own = self.progress.entry(view.id.to_string()).or_default();
+        let tried =
+            |it: &Status| !it.is_settled() && !matches!(it, Status::Failed | Status::Blocked);
+        if !tried(&own.status) && own.status != Status::Passed && tried(&status) {
+            own.reason = None;
+        }
         self.dirty |= own.status != status;
         own.status = status;
+    }
+}
+
+/// As much of something that was said as is left to the next mission.
+pub(super) fn beginning(text: &str) -> String {
+    match text.len() <= LEFT_BYTES {
+        true => text.to_owned(),
+        false => format!("{} […]", &text[..text.floor_char_boundary(LEFT_BYTES)]),
     }
 }
 

@@ -7,7 +7,7 @@ use windlass_sources::contract::{Assertion, FileWant, How};
 use windlass_sources::features;
 
 use super::Mission;
-use super::session::{CONTRACT, Session};
+use super::session::{CONTRACT, Session, beginning as left};
 
 /// What it can show.
 pub const SHOWS: [&str; 18] = [
@@ -62,12 +62,26 @@ impl Mission {
             "claims" => claims(&session, unit?)?,
             "answers" => tale?.answers.join("\n\n"),
             "question" => tale?.question.clone()?,
-            "findings" => tale?.findings.iter().map(|it| format!("- {it}\n")).collect(),
+            "findings" => findings(&session, unit?),
             "landed" => landed(&session),
             "evidence" => evidence(&session, unit?)?,
             _ => return None,
         };
         (!text.trim().is_empty()).then_some(text)
+    }
+}
+
+/// What speaks against a feature as it is; of an earlier mission, as long as nobody has found anything in this one.
+fn findings(session: &Session, id: &str) -> String {
+    let own = session.tales.get(id).map_or(&[][..], |tale| &tale.findings);
+    let list = |found: &[String]| found.iter().map(|it| format!("- {it}\n")).collect::<String>();
+    // Of this mission what was written down of it may have been read again.
+    let known: Vec<String> = own.iter().map(|it| left(it)).collect();
+    let before = session.feature(id).map_or(&[][..], |feature| &feature.findings).iter();
+    let before: Vec<String> = before.filter(|it| !known.contains(it)).cloned().collect();
+    match before.is_empty() {
+        true => list(own),
+        false => format!("In an earlier mission:\n{}\n{}", list(&before), list(own)),
     }
 }
 

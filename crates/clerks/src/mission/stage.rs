@@ -10,6 +10,7 @@ stages! { ALL:
     PLAN = "plan",
     PLAN_GRANT = "plan_grant",
     PLAN_REVIEW = "plan_review",
+    RESOLVE = "resolve",
     UI_QA = "ui_qa",
     VALIDATOR = "validator",
     WORKER = "worker",

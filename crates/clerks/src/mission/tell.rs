@@ -157,7 +157,12 @@ fn stuck(session: &Session, whole: &Queue, text: &mut String) {
         {
             let _ = writeln!(text, "\nIt has landed as {commit}, and what landed later broke it.");
         }
-        if let Some(commit) = session.built(&feature.id) {
+        if let Some(commit) = session.gone.get(&feature.id) {
+            let _ = writeln!(
+                text,
+                "\n`git merge {commit}` brings it back (then set its status to `passed`); the next mission builds it once more"
+            );
+        } else if let Some(commit) = session.built(&feature.id) {
             let id = &feature.id;
             let _ =
                 writeln!(text, "\nWhat was built of it: `windlass lanes restore {commit} ../{id}`");

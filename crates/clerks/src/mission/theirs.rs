@@ -118,13 +118,13 @@ impl Mission {
 }
 
 impl Session {
-    /// A queue as a person has it, with what has become of its features: what they have settled otherwise stays so, and what
-    /// was found meanwhile is added.
+    /// A queue as a person has it, with what has become of its features: what they have settled otherwise stays so, as does
+    /// what they want to be tried again, and what was found meanwhile is added.
     fn beside(&self, theirs: Queue) -> Queue {
         let kept: Vec<(String, Status, Option<String>)> = theirs
             .features
             .iter()
-            .filter(|it| it.status.is_settled())
+            .filter(|it| it.status.is_settled() || self.is_to_be_tried_again(it))
             .map(|it| (it.id.clone(), it.status.clone(), it.reason.clone()))
             .collect();
         let mut queue = theirs;
@@ -135,9 +135,11 @@ impl Session {
         for (id, status, reason) in kept {
             let at = queue.features.iter_mut().find(|it| it.id == id);
             if let Some(feature) = at.filter(|it| it.status != Status::Passed) {
+                feature.again = status == Status::Pending;
                 (feature.status, feature.reason) = (status, reason);
             }
         }
+        self.leave_behind(&mut queue);
         queue
     }
 }

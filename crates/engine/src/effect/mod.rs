@@ -28,11 +28,11 @@ use windlass_core::workflow::Errand;
 use windlass_process::{Ending, Finished};
 use windlass_repo::Oid;
 
-use crate::clerk::Situation;
+use crate::clerk::{BUILT_BEFORE, Situation};
 use crate::entry::{Member, Note, Proof};
 use crate::message::{Done, Paper, Trouble};
 use crate::room;
-use crate::shop::{Brake, Seat, Shop, Stopped, lock, when};
+use crate::shop::{Brake, Seat, Shop, Stands, Stopped, lock, when};
 
 /// An effect to be done, with what the run and its books know about it.
 #[derive(Clone, Debug)]
@@ -47,10 +47,14 @@ pub struct Job {
     pub base: Option<Oid>,
     /// The commit that holds what the lane held when we looked last.
     pub held: Option<Oid>,
+    /// How often the unit was begun anew after it had settled.
+    pub anew: u32,
     /// The lane of the pool that the unit has, as far as that is on record.
     pub lane: Option<u32>,
     /// What landed last and did not wait, for a landing and for a unit that begins: for which unit, and the commit.
     pub landed_last: Option<(Option<String>, Oid)>,
+    /// For a read of the run's own: the units that have landed, each with its commit.
+    pub landed: Vec<(String, Oid)>,
     /// Those of the units that are over whose lanes may still be theirs and which have landed, for a unit that begins.
     pub landed_units: Vec<String>,
     /// The how-manieth attempt at its stage it is, from 1.
@@ -128,9 +132,10 @@ pub fn perform(shop: &Shop, mut job: Job, brake: &Brake) -> Outcome {
     }
     if lane != InLane::Not && job.base.is_none() {
         match based(shop, &job)? {
-            Ok(base) => {
-                job.held = Some(base.clone());
+            Ok(Stands { base, held, shown }) => {
+                job.held = Some(held);
                 job.base = Some(base);
+                job.artifacts.extend(shown.map(|text| (BUILT_BEFORE.to_owned(), text)));
             }
             Err(stopped) => return Ok(Err(stopped)),
         }
@@ -181,11 +186,12 @@ impl InLane {
 }
 
 /// A unit begins where the target branch is by then, and that is written down before anything is built on it.
-fn based(shop: &Shop, job: &Job) -> Result<Result<Oid, Stopped>, Trouble> {
+fn based(shop: &Shop, job: &Job) -> Result<Result<Stands, Stopped>, Trouble> {
     // Of a panel several come here at once, and all begin at the same place.
     let mut begun = lock(&shop.begun);
-    if let Some(base) = begun.get(&job.unit_owned()) {
-        return Ok(Ok(base.clone()));
+    let key = (job.unit_owned(), job.anew);
+    if let Some(stands) = begun.get(&key) {
+        return Ok(Ok(stands.clone()));
     }
     let tip = shop.beginning()?;
     let note = Note::Based { unit: job.unit_owned(), base: tip.to_string() };
@@ -197,10 +203,74 @@ fn based(shop: &Shop, job: &Job) -> Result<Result<Oid, Stopped>, Trouble> {
         name: "lanes".to_owned(),
         text,
     }));
+    let before = built_before(shop, job, &tip)?;
+    let mut stands = Stands { held: tip.clone(), base: tip, shown: None };
+    if let Some(before) = before {
+        if let Some(held) = before.held {
+            let (unit, commit) = (job.unit_owned(), held.to_string());
+            paper.notes.push(Note::Saved { effect: job.id, unit, commit });
+            stands.held = held;
+        }
+        let (name, text) = (BUILT_BEFORE.to_owned(), before.told);
+        paper.notes.push(Note::Told { effect: job.id, name, text });
+        stands.shown = Some(before.shown);
+    }
     Ok(shop.write_down(paper).map(|()| {
-        begun.insert(job.unit_owned(), tip.clone());
-        tip
+        begun.insert(key, stands.clone());
+        stands
     }))
+}
+
+/// What was built of a unit before it is begun once more.
+struct Before {
+    /// The commit that holds it on top of where the unit begins now, if it goes together with that.
+    held: Option<Oid>,
+    /// What a person should know of it.
+    told: String,
+    /// What whoever goes on with it should know.
+    shown: String,
+}
+
+/// So much of a change that is not in the lane is shown.
+const BEFORE_BYTES: usize = 24 * 1024;
+
+/// Puts into a unit's lane what was built of it before, in this run or in an earlier one, where that still goes together with
+/// where it begins now.
+fn built_before(shop: &Shop, job: &Job, tip: &Oid) -> Result<Option<Before>, Trouble> {
+    let Some(unit) = job.unit().filter(|_| job.seat().number == 0) else { return Ok(None) };
+    let kept = shop.clerk.kept(unit).and_then(|commit| Oid::parse(&commit).ok());
+    let kept = match kept {
+        // A file says so that people write: nothing but what was put aside of this very unit is taken up.
+        Some(commit) => shop.store.is_kept_of(unit, &commit)?.then_some(commit),
+        None => None,
+    };
+    if kept.is_none() && job.anew == 0 {
+        return Ok(None);
+    }
+    let at = when(job.effect.since);
+    let lane = shop.lane(job.effect.lane, Some(unit), tip, at)?;
+    let held = shop.store.begin_on(&lane, tip, kept.as_ref(), at)?;
+    let Some(kept) = kept else { return Ok(None) };
+    if held.is_some() {
+        let told = format!("what was built of it before ({}) is in its lane again", kept.short());
+        let shown = "What was built of it in an earlier attempt is in your lane already, on top of what has landed since;                      `git diff HEAD` and `git status` show it. Go on from there, or take back what is no good of it."
+            .to_owned();
+        return Ok(Some(Before { held, told, shown }));
+    }
+    let change = shop.store.own_change(&kept)?;
+    let change = String::from_utf8_lossy(&change);
+    let told = format!(
+        "what was built of it before ({}) does not go together with what has landed since: its lane begins without it",
+        kept.short()
+    );
+    let cut = change.floor_char_boundary(BEFORE_BYTES.min(change.len()));
+    let more = if cut < change.len() { "\n[…]" } else { "" };
+    let shown = format!(
+        "What was built of it in an earlier attempt (commit {kept}) is not in your lane: it does not go together with what has \
+         landed since. This was its change:\n\n{}{more}\n",
+        &change[..cut]
+    );
+    Ok(Some(Before { held: None, told, shown }))
 }
 
 /// The run's own lane goes to where the branch is by now, with everything that has landed. It holds nothing of its own.
@@ -315,6 +385,7 @@ pub(crate) fn situation(effect: &Effect, title: Option<Arc<str>>, again: bool) -
         panel: member(&effect.kind),
         since: effect.since,
         again,
+        gone: Vec::new(),
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use windlass_agents::left_out;
 use windlass_core::lang::Reporter;
 use windlass_core::value::{Type, Value};
+use windlass_repo::Oid;
 use windlass_sources::Reading;
 
 use super::Job;
@@ -15,7 +16,13 @@ use crate::shop::Shop;
 pub(super) fn read(shop: &Shop, job: &Job, name: &str) -> Result<Done, Trouble> {
     let reading = match shop.readers.get(name) {
         Some(reader) => Some(reader.read(&job.effect.with)?),
-        None => shop.clerk.read(name, &job.situation())?,
+        None => {
+            let mut at = job.situation();
+            if shop.clerk.asks_what_is_gone(name) {
+                at.gone = gone(shop, job)?;
+            }
+            shop.clerk.read(name, &at)?
+        }
     };
     let Some(mut reading) = reading else {
         let what = format!("nothing here reads `{name}`: this workflow cannot be run yet");
@@ -40,6 +47,17 @@ pub(super) fn read(shop: &Shop, job: &Job, name: &str) -> Result<Done, Trouble> 
     done.report.facts = reading.facts;
     done.report.lists = reading.lists;
     Ok(done)
+}
+
+/// Units that have landed and which the branch no longer has, each with its commit.
+fn gone(shop: &Shop, job: &Job) -> Result<Vec<(String, String)>, Trouble> {
+    if job.landed.is_empty() {
+        return Ok(Vec::new());
+    }
+    let commits: Vec<Oid> = job.landed.iter().map(|(_, commit)| commit.clone()).collect();
+    let missing = shop.store.missing_from(&shop.beginning()?, &commits)?;
+    let gone = job.landed.iter().filter(|(_, commit)| missing.contains(commit));
+    Ok(gone.map(|(unit, commit)| (unit.clone(), commit.to_string())).collect())
 }
 
 /// Leaves out what is not of the type that the catalogue gives it, and says so, as with what an agent reports. The core

@@ -13,6 +13,7 @@ use windlass_core::workflow::{RunOutcome, Workflow};
 use windlass_engine::Engine;
 use windlass_engine::entry::Note;
 use windlass_engine::message::Paper;
+use windlass_repo::Oid;
 use windlass_sources::features::{self, Feature, Queue, Status};
 use windlass_sources::harness::{self, Harness, TRIGGERS};
 use windlass_sources::{SourceError, slug};
@@ -418,10 +419,16 @@ fn free_id(queue: &Queue, title: &str) -> String {
 }
 
 fn retried(place: &Workplace, ids: &[String], out: &mut Output) -> Result<Exit, Error> {
+    // Somebody may have taken back what has landed.
+    let gone = |commit: Option<&str>| {
+        let commit = commit.and_then(|commit| Oid::parse(commit).ok());
+        commit.is_some_and(|commit| !place.repository.has_taken(&commit).unwrap_or(true))
+    };
     edited(place, |queue| {
         for id in ids {
             let feature = named(queue, id)?;
             match feature.status {
+                Status::Passed if gone(feature.commit.as_deref()) => feature.commit = None,
                 Status::Passed => return Err(format!("`{id}` has passed")),
                 Status::InProgress | Status::Validating => {
                     return Err(format!(
@@ -435,11 +442,14 @@ fn retried(place: &Workplace, ids: &[String], out: &mut Output) -> Result<Exit, 
                 | Status::Other(_) => {}
             }
             (feature.status, feature.attempts, feature.reason) = (Status::Pending, 0, None);
+            feature.again = true;
         }
         Ok(())
     })?;
     out.line(&format!("to be tried again: {}", ids.join(", ")))?;
-    out.note("the next mission tries it; `windlass mission` starts one when this one is over")?;
+    out.note(
+        "a mission under way takes it up when a feature settles next; otherwise the next `windlass mission` does",
+    )?;
     Ok(Exit::Done)
 }
 

@@ -84,7 +84,7 @@ pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
         let running = holder.is_some();
         let course = |known: &Known| Course::of(journal, known, running);
         let runs: Result<Vec<Value>, Error> =
-            runs.iter().map(|known| Ok(run_json(known, &course(known)?))).collect();
+            runs.iter().map(|known| Ok(run_json(known, &course(known)?, journal))).collect();
         let runs = runs?;
         let unreadable: Vec<Value> = unreadable
             .iter()
@@ -112,7 +112,7 @@ pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
     for known in &runs {
         let words = words_about(journal.as_ref(), Some(known))?;
         let course = Course::of(journal.as_ref(), known, running)?;
-        tell(known, &course, running, words, out)?;
+        tell(known, &course, (journal.as_ref(), running), words, out)?;
     }
     Ok(Exit::Done)
 }
@@ -143,6 +143,19 @@ fn kept<'k>(known: &'k Known, unit: &UnitView) -> Option<&'k str> {
     known.books.built(Some(&unit.id)).filter(|_| over && !unit.landed)
 }
 
+/// What was said last of a unit that failed on that, and by which role: what a person is to decide.
+fn last_word<'k>(
+    known: &'k Known,
+    unit: &UnitView,
+    journal: Option<&Journal>,
+) -> Option<(&'k str, String)> {
+    let failed = unit.status == UnitStatus::Settled(Settled::Failed);
+    let last = known.books.last_word(&unit.id).filter(|_| failed)?;
+    let said = journal?.get(last.said.parse().ok()?).ok()?;
+    let gist = windlass_agents::gist(&String::from_utf8_lossy(&said));
+    (!gist.is_empty()).then_some((last.role.as_str(), gist))
+}
+
 /// How a run has come along, as its journal tells it.
 struct Course {
     chronicle: Chronicle,
@@ -170,7 +183,7 @@ impl Course {
 fn tell(
     known: &Known,
     course: &Course,
-    running: bool,
+    (journal, running): (Option<&Journal>, bool),
     words: Words,
     out: &mut Output,
 ) -> Result<(), Error> {
@@ -214,7 +227,7 @@ fn tell(
             out.line(&format!("  {line}"))?;
         }
     }
-    undone(known, words, out)?;
+    undone(known, journal, words, out)?;
     for (unit, commit, command) in known.books.waiting() {
         let unit = unit.map_or(String::new(), |unit| format!("{unit}: "));
         let short = &commit[..commit.len().min(10)];
@@ -234,12 +247,21 @@ fn tell(
 
 /// The units that were not done: those that failed, each with how to have back what was built of it, and those that had to wait
 /// for them.
-fn undone(known: &Known, words: Words, out: &mut Output) -> Result<(), Error> {
+fn undone(
+    known: &Known,
+    journal: Option<&Journal>,
+    words: Words,
+    out: &mut Output,
+) -> Result<(), Error> {
     let run = &known.run;
     let failed = |unit: &UnitView| unit.status == UnitStatus::Settled(Settled::Failed);
     for unit in run.units().filter(failed).take(UNITS_SHOWN) {
         let failed = [("unit", &*clean(&unit.id)), ("title", &clean(&unit.title))];
         out.line(&format!("  {}", words.say("status-failed", &failed)))?;
+        if let Some((role, said)) = last_word(known, &unit, journal) {
+            let said = [("role", role), ("text", &*clean(&said))];
+            out.line(&format!("    {}", words.say("status-said-last", &said)))?;
+        }
         if let Some(commit) = kept(known, &unit) {
             let command = [("command", &*restore(commit))];
             out.line(&format!("    {}", words.say("status-kept", &command)))?;
@@ -317,7 +339,7 @@ fn under_way(known: &Known, course: &Course, words: Words, out: &mut Output) -> 
     Ok(())
 }
 
-fn run_json(known: &Known, course: &Course) -> Value {
+fn run_json(known: &Known, course: &Course, journal: Option<&Journal>) -> Value {
     let run = &known.run;
     let tally = run.tally();
     let landings = known.books.landings().iter();
@@ -351,7 +373,7 @@ fn run_json(known: &Known, course: &Course) -> Value {
         "questions": questions_json(run),
         "holds": holds_json(known),
         "next": what_next(known, Words::default()),
-        "units": units_json(known, course),
+        "units": units_json(known, course, journal),
         "landings": landings.collect::<Vec<_>>(),
         "foreseen": foreseen.collect::<Vec<_>>(),
     })
@@ -379,7 +401,7 @@ fn questions_json(run: &Run) -> Vec<Value> {
     run.gates().into_iter().map(one).collect()
 }
 
-fn units_json(known: &Known, course: &Course) -> Vec<Value> {
+fn units_json(known: &Known, course: &Course, journal: Option<&Journal>) -> Vec<Value> {
     let run = &known.run;
     let mut commits: BTreeMap<&str, &str> = BTreeMap::new();
     for landing in known.books.landings() {
@@ -402,6 +424,7 @@ fn units_json(known: &Known, course: &Course) -> Vec<Value> {
             "lane": unit.lane.or(track.lane),
             "landed": unit.landed,
             "commit": commits.get(&*unit.id),
+            "said": last_word(known, &unit, journal).map(|(_, said)| said),
             "kept": kept(known, &unit),
             "conflicts": known.books.conflicts(Some(&unit.id)),
         })

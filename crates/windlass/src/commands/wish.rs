@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use clap::Args;
-use windlass_core::run::{Target, Wish};
+use windlass_core::run::{Run, Target, UnitStatus, Wish};
+use windlass_core::workflow::Settled;
 
 use crate::error::Error;
 use crate::exit::Exit;
@@ -141,11 +142,23 @@ fn target(unit: Option<&str>) -> Target {
     unit.map_or(Target::Run, |unit| Target::Unit(unit.into()))
 }
 
+/// A feature that is to be done over and has come to nothing: that is another verb's.
+fn over_in_a_mission<'w>(run: &Run, wish: &'w Wish) -> Option<&'w str> {
+    let Wish::Redo { target: Target::Unit(unit), .. } = wish else { return None };
+    let found = run.unit_named(unit).filter(|found| !found.landed)?;
+    let over = matches!(found.status, UnitStatus::Settled(how) if how != Settled::Done);
+    (over && &*run.workflow().name == "mission").then_some(unit)
+}
+
 /// `taken` is the message that says so.
 fn wished(run: Option<&str>, wish: Wish, taken: &str, out: &mut Output) -> Result<Exit, Error> {
     let place = Workplace::find_known(Path::new("."))?;
     let journal = place.look()?.ok_or_else(Error::nothing_open)?;
     let known::Known { id, run, .. } = known::open(&journal, run)?;
+    if let Some(unit) = over_in_a_mission(&run, &wish) {
+        return Err(Error::usage(format!("{unit} has settled already"))
+            .hint(format!("`windlass mission retry {unit}` has it tried again")));
+    }
     let words = spoken(&journal, &id, &run)?.words();
     drop(journal);
     let request = Request::Wish { run: id.as_str().to_owned(), who: who(), wish };

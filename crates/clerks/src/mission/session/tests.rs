@@ -108,3 +108,24 @@ fn titles_that_mean_the_same_are_the_same() {
     assert_ne!(normal("No newline at the end"), normal("No newline at the start"));
     assert_eq!(normal("로그인이 안 됨!"), normal("로그인이  안 됨"));
 }
+
+#[test]
+fn what_a_person_wants_to_be_tried_again_stays_so_until_it_is() {
+    let mut session = with(&[
+        ("F-A", Status::Failed),
+        ("F-B", Status::Skipped),
+        ("F-C", Status::Blocked),
+        ("F-D", Status::Passed),
+        ("F-E", Status::InProgress),
+        ("F-F", Status::Failed),
+    ]);
+    // By the verb, by hand where the file says why, by hand where it says how often; the last is a copy from before it failed.
+    let text = r#"[{"id": "F-A", "again": true}, {"id": "F-B", "reason": "not now (ada)"}, {"id": "F-C", "attempts": 2},
+        {"id": "F-D", "again": true}, {"id": "F-E", "again": true}, {"id": "F-F"}]"#;
+    session.take_paper(features::PATH, queue(text));
+    assert_eq!(session.wanted.keys().collect::<Vec<_>>(), ["F-A", "F-B", "F-C"]);
+    let whole = session.whole();
+    let words: Vec<&str> = whole.features.iter().map(|it| it.status.word()).collect();
+    assert_eq!(words, ["pending", "pending", "pending", "passed", "in_progress", "failed"]);
+    assert_eq!((whole.features[2].attempts, whole.features[2].again), (0, true), "counted anew");
+}

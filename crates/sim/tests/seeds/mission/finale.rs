@@ -8,7 +8,7 @@ use crate::script::row;
 
 #[test]
 fn done_runs_the_smoke_gate_then_curator_and_documenter() {
-    let built = format!("{ONE} >housekeeping housekeeping:told");
+    let built = format!("{ONE} >still_there still_there:all");
     mission().holds([
         row("optional smoke-test gate", built.clone()).with("steps", "smoke").at("final_smoke"),
         row("… only when it is configured", built.clone())
@@ -30,6 +30,15 @@ fn done_runs_the_smoke_gate_then_curator_and_documenter() {
         row("curator + documenter", format!("{built} >all_done all_done:told"))
             .at("curator")
             .tells("mission-summary"),
+        row(
+            "what has landed and was taken back is not done",
+            format!("{ONE} >still_there still_there:gone >"),
+        )
+        .with("steps", "smoke")
+        .records("NEXT_WORKER NEXT_VALIDATOR ESCALATE")
+        .passes("escalation curator")
+        .never("final_smoke final_contract all_done")
+        .exits(3),
         row(
             "… documenter after curator",
             format!("{built} >all_done all_done:told curator:curated"),

@@ -77,7 +77,7 @@ fn a_validators_pass_merges_into_the_base() {
         row("a conflict that nobody can resolve", {
             format!("{ready} merge:conflict resolve:failed >")
         })
-        .records("NEXT_WORKER NEXT_VALIDATOR stuck ESCALATE")
+        .records("NEXT_WORKER NEXT_VALIDATOR contradicted ESCALATE")
         .exits(3),
     ]);
     let script = mission();

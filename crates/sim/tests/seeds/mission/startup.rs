@@ -98,7 +98,7 @@ fn each_checkpoint_writes_its_file_and_pauses_for_a_human_grant() {
         ("post-planner", "queue:missing", "plan_grant", "features"),
         ("pre-merge", ONE, "merge_grant", "merge"),
         ("post-feature", TWO, "feature_grant", "requeue"),
-        ("pre-done", TWO, "done_grant", "final_contract"),
+        ("pre-done", TWO, "done_grant", "still_there"),
     ];
     for (trigger, before, gate, on) in cases {
         let mut walk = script.play(&[("checkpoints", trigger)], &format!("{before} >{gate}"));
@@ -162,10 +162,13 @@ fn a_checkpoint_that_is_not_granted() {
         })
         .with("checkpoints", "pre-merge")
         .at("merge"),
-        row("pre-done, granted: the smoke gate still comes", at("done") + " done_grant:grant")
-            .with("checkpoints", "pre-done")
-            .with("steps", "smoke")
-            .at("final_smoke"),
+        row(
+            "pre-done, granted: the smoke gate still comes",
+            at("done") + " done_grant:grant still_there:all",
+        )
+        .with("checkpoints", "pre-done")
+        .with("steps", "smoke")
+        .at("final_smoke"),
         row("pre-done, stop", at("done") + " done_grant:stop")
             .with("checkpoints", "pre-done")
             .exits(5)

@@ -1,9 +1,12 @@
 //! `windlass mission`: a queue of features, built in lanes and landed, as a user drives it.
 
+mod branch;
+mod conflicts;
 mod features;
 mod forty;
 mod memory;
 mod people;
+mod retry;
 mod rig;
 mod settings;
 mod startup;

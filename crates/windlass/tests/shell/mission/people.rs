@@ -14,7 +14,7 @@ use super::rig::{
 use crate::agent::pipe;
 use crate::scratch::ended;
 
-fn named(ids: &[&str]) -> Vec<Feature> {
+pub(super) fn named(ids: &[&str]) -> Vec<Feature> {
     ids.iter().map(|id| feature(id)).collect()
 }
 
@@ -342,7 +342,7 @@ fn a_failed_feature_is_tried_again_when_a_person_says_so() {
 }
 
 /// A mission whose workers say that they have begun, wait until they may go on, and keep a tally.
-fn patient(features: &[Feature]) -> Rig {
+pub(super) fn patient(features: &[Feature]) -> Rig {
     let rig = Rig::of(features, "");
     for Feature { id, .. } in features {
         pipe(&rig.scratch, &format!("begun-{id}"));
@@ -369,12 +369,12 @@ fn patient(features: &[Feature]) -> Rig {
 }
 
 /// Waits until the worker of a feature has begun.
-fn begun(rig: &Rig, id: &str) {
+pub(super) fn begun(rig: &Rig, id: &str) {
     fs::read_to_string(rig.scratch.path("talk").join(format!("begun-{id}"))).unwrap();
 }
 
 /// Lets it go on, and write this.
-fn may(rig: &Rig, id: &str, text: &str) {
+pub(super) fn may(rig: &Rig, id: &str, text: &str) {
     fs::write(rig.scratch.path("talk").join(format!("gate-{id}")), text).unwrap();
 }
 
