@@ -2,6 +2,7 @@
 
 mod branch;
 mod conflicts;
+mod example;
 mod features;
 mod forty;
 mod memory;
