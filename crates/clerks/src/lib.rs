@@ -134,6 +134,20 @@ pub trait Past: Send + Sync {
 
     /// What a commit has changed, if it is there.
     fn changed_by(&self, commit: &str) -> Option<Changed>;
+
+    /// The files below a directory, by path, as the branch has them on which work lands.
+    ///
+    /// # Errors
+    ///
+    /// Why nobody can tell.
+    fn files_below(&self, dir: &str) -> Result<BTreeMap<String, Vec<u8>>, String>;
+
+    /// The same as a commit has them that was made in a lane.
+    ///
+    /// # Errors
+    ///
+    /// Why nobody can tell.
+    fn files_built(&self, commit: &str, dir: &str) -> Result<BTreeMap<String, Vec<u8>>, String>;
 }
 
 /// What a commit has changed.

@@ -224,6 +224,11 @@ impl Store {
         &self.repository
     }
 
+    /// Where it is.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     pub(crate) fn git(&self) -> &Git {
         &self.repository.git
     }

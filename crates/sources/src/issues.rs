@@ -52,6 +52,8 @@ pub struct State {
     pub friction: Vec<Friction>,
     /// What passes over friction have found. Ours: the seed says to note it, and not where.
     pub patterns: Vec<String>,
+    /// Where the issues are, if that is not Linear. Ours: the seed knows no other.
+    pub tracker: Option<String>,
     /// How the loop ended, if it has: `done`, `once`, `stopped`, `max_iterations`, `failures`. Ours.
     pub ended: Option<String>,
 }
@@ -86,6 +88,7 @@ impl Default for State {
             skipped: Vec::new(),
             friction: Vec::new(),
             patterns: Vec::new(),
+            tracker: None,
             ended: None,
         }
     }
@@ -148,6 +151,7 @@ struct Raw {
     skipped_issues: Option<Vec<Word>>,
     friction_log: Option<Vec<RawFriction>>,
     patterns: Option<Vec<Word>>,
+    tracker: Option<Word>,
     ended: Option<Word>,
 }
 
@@ -194,6 +198,7 @@ impl State {
             skipped: texts(raw.skipped_issues),
             friction: friction.collect(),
             patterns: texts(raw.patterns),
+            tracker: raw.tracker.map(Word::text),
             ended: raw.ended.map(Word::text),
         })
     }
@@ -247,6 +252,9 @@ impl State {
             for pattern in &self.patterns {
                 text.push_str(&format!("  - {}\n", quoted(pattern)));
             }
+        }
+        if let Some(tracker) = &self.tracker {
+            text.push_str(&format!("tracker: {}\n", quoted(tracker)));
         }
         if let Some(ended) = &self.ended {
             text.push_str(&format!("ended: {}\n", quoted(ended)));
@@ -446,6 +454,7 @@ friction_log: []
                 failed: vec![text(6), text(6)],
                 friction: vec![Friction { issue: text(7), iteration, points: vec![text(8), text(0)] }],
                 patterns: vec![text(1)],
+                tracker: Some(text(3)),
                 ended: Some(text(2)),
                 ..State::default()
             };

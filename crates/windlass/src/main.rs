@@ -33,6 +33,7 @@ mod spoken;
 mod story;
 mod suggest;
 mod tracker;
+mod trust;
 mod under_way;
 mod workplace;
 

@@ -248,7 +248,7 @@ impl Held {
             let bytes = std::fs::read(self.repository.top().join(file)).unwrap_or_default();
             mask.file(&String::from_utf8_lossy(&bytes));
         }
-        if let Some(key) = config.issues.key_in_file() {
+        if let Ok(Some(key)) = config.issues.key_in_file(self.repository.top()) {
             mask.secret(&key);
         }
         mask
@@ -381,7 +381,12 @@ impl<I> Prepared<I> {
         let repository = self.store.repository().clone();
         // Where nobody can say, it is: then nothing of theirs goes.
         let tracks = Tracks(Arc::new(move |path| repository.tracks(path).unwrap_or(true)));
-        let history = History(Some(Arc::new(Past(self.store.repository().clone()))));
+        let history = History(Some(Arc::new(Past {
+            repository: self.store.repository().clone(),
+            dir: self.store.dir().to_owned(),
+            target: self.target.clone(),
+            base: self.base.clone(),
+        })));
         Project { tracks, language: language.clone(), checks: commands.clone(), history }
     }
 

@@ -14,11 +14,12 @@ use windlass_sources::tracker::folder::{DIRECTORY, Folder, States};
 use windlass_sources::tracker::github::{self, GitHub};
 use windlass_sources::tracker::linear::{self, Linear};
 use windlass_sources::tracker::{
-    Detail, Filter, Issue, Marker, NewIssue, Project, Target, Tracker, TrackerError,
+    Detail, Filter, Issue, Marker, NewIssue, Patience, Project, Target, Tracker, TrackerError,
 };
 
 use crate::config::{IssuesConfig, Which};
 use crate::error::Error;
+use crate::trust::Trust;
 
 /// A tracker that holds us up for longer than this is given up.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
@@ -26,10 +27,13 @@ const PATIENCE: Duration = Duration::from_secs(15 * 60);
 /// Tries that are this far apart are not about the same.
 const APART: Duration = Duration::from_secs(5);
 
+/// What a run says of a state that it has no name for.
+pub const USUAL: &str = "usual";
+
 /// Which tracker, where nobody says: where there is a folder of issues and no key of Linear's, that.
 pub fn usual(config: &IssuesConfig, top: &Path) -> Which {
     config.tracker.unwrap_or_else(|| {
-        match config.key(Which::Linear).is_none() && top.join(DIRECTORY).is_dir() {
+        match !config.has_key(Which::Linear) && top.join(DIRECTORY).is_dir() {
             true => Which::Folder,
             false => Which::Linear,
         }
@@ -53,7 +57,16 @@ pub fn of(
         _ => String::new(),
     };
     let which = Which::named(&text("tracker")).unwrap_or_else(|| usual(config, top));
-    open(which, &text("project"), config, top, mask).map(Some)
+    // What states are called was settled when the run began.
+    let mut config = config.clone();
+    for (own, name) in
+        [(&mut config.in_progress, "state_in_progress"), (&mut config.done, "state_done")]
+    {
+        let settled = Some(text(name)).filter(|it| !it.is_empty() && it != USUAL);
+        *own = settled.or_else(|| own.take());
+    }
+    let patience = Arc::new(patience());
+    open(which, &text("project"), &config, top, mask, patience).map(Some)
 }
 
 /// A tracker.
@@ -63,7 +76,14 @@ pub fn open(
     config: &IssuesConfig,
     top: &Path,
     mask: Mask,
+    patience: Arc<Patience>,
 ) -> Result<Tracked, Error> {
+    let trust = Trust::of_person(top);
+    let key = || config.key(which, top, &trust)?.ok_or_else(|| no_key(which, config));
+    let sent_to = |usual: String| {
+        let url = config.base_url.clone().unwrap_or_else(|| usual.clone());
+        trust.place(&url, &usual).map(|()| url)
+    };
     let usual = StateNames::default();
     let states = StateNames {
         in_progress: config.in_progress.clone().unwrap_or(usual.in_progress),
@@ -73,7 +93,8 @@ pub fn open(
         Which::Folder => {
             let directory = if project.is_empty() { DIRECTORY } else { project };
             let clock = || u64::try_from(wall_ms()).unwrap_or_default();
-            let folder = Folder::of(top, directory, Box::new(clock), Box::new(patience()));
+            let waits = move |wait: Duration| patience(wait);
+            let folder = Folder::of(top, directory, Box::new(clock), Box::new(waits));
             let words = States::default();
             Arc::new(folder.with_states(States {
                 in_progress: config.in_progress.clone().unwrap_or(words.in_progress),
@@ -81,27 +102,25 @@ pub fn open(
             }))
         }
         Which::Linear => {
-            let key = config.key(which).ok_or_else(|| no_key(which, config))?;
             let usual = linear::Settings::default();
             let settings = linear::Settings {
-                url: config.base_url.clone().unwrap_or(usual.url),
+                url: sent_to(usual.url)?,
                 in_progress: states.in_progress.clone(),
                 done: states.done.clone(),
                 ..usual
             };
-            let linear = Linear::new(settings, &key, Arc::new(patience())).map_err(refused)?;
+            let linear = Linear::new(settings, &key()?, patience).map_err(refused)?;
             Arc::new(linear)
         }
         Which::Github => {
-            let key = config.key(which).ok_or_else(|| no_key(which, config))?;
             let usual = github::Settings::default();
             let settings = github::Settings {
-                url: config.base_url.clone().unwrap_or(usual.url),
+                url: sent_to(usual.url)?,
                 project: project.to_owned(),
                 in_progress: config.in_progress.clone().unwrap_or(usual.in_progress),
                 ..usual
             };
-            let github = GitHub::new(settings, &key, Arc::new(patience())).map_err(refused)?;
+            let github = GitHub::new(settings, &key()?, patience).map_err(refused)?;
             Arc::new(github)
         }
     };
@@ -122,7 +141,7 @@ fn no_key(which: Which, config: &IssuesConfig) -> Error {
 }
 
 /// Lets time go by between two tries, for a while: what keeps failing for longer than that is said.
-fn patience() -> impl Fn(Duration) -> bool + Send + Sync {
+pub fn patience() -> impl Fn(Duration) -> bool + Send + Sync {
     let since: Mutex<Option<(Instant, Instant)>> = Mutex::new(None);
     move |wait: Duration| {
         let now = Instant::now();

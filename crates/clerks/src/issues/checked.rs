@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use windlass_core::path::{Below, Scope};
+use windlass_core::value::Value;
 use windlass_engine::clerk::{Said, Situation, Trial};
 use windlass_sources::subsystems::Radius;
 
@@ -158,6 +159,13 @@ impl Issues {
                     ),
                 });
             }
+            let evidence = own.and_then(|item| item.facts.get("evidence"));
+            if !matches!(evidence, Some(Value::Text(text)) if !text.trim().is_empty()) {
+                return Some(format!(
+                    "it says `{verdict}`, and in `invariants` no `evidence` that `{}` holds",
+                    invariant.id
+                ));
+            }
         }
         None
     }
@@ -241,9 +249,10 @@ pub fn invariants_held(session: &Session, unit: &str, child: Option<&str>) -> (u
             let checks = group.map_or(&tale.whole, |group| &group.checks);
             checks.get(&name) == Some(&windlass_engine::entry::Check::Pass)
         }
-        (false, Some(group)) => group.held.get(id) == Some(&true),
+        (false, Some(group)) => group.held.get(id).is_some_and(|it| it.holds),
         (false, None) => {
-            tale.review.as_ref().is_some_and(|review| review.held.get(id) == Some(&true))
+            let review = tale.review.as_ref();
+            review.and_then(|review| review.held.get(id)).is_some_and(|it| it.holds)
         }
     };
     let held =

@@ -1,7 +1,9 @@
 //! An issue as it was when its claim was seen to hold: what it is about for whoever works on it, whatever others make of it later.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
-use windlass_sources::tracker::{Detail, Marker};
+use windlass_sources::tracker::{Detail, Marker, State};
 
 /// Where what was frozen is, by the digest of nothing but the issue's id.
 const DIR: &str = ".harness/issues";
@@ -19,6 +21,12 @@ pub struct Frozen {
     pub url: String,
     /// Its labels.
     pub labels: Vec<String>,
+    /// What its tracker called its state.
+    #[serde(default)]
+    pub state: String,
+    /// Whose it was, if it was somebody's.
+    #[serde(default)]
+    pub assignee: Option<String>,
     /// What was said about it by others, oldest first: who, and what.
     pub comments: Vec<(String, String)>,
 }
@@ -33,6 +41,8 @@ impl Frozen {
             body: detail.issue.body.clone(),
             url: detail.issue.url.clone(),
             labels: detail.issue.labels.clone(),
+            state: detail.issue.state_name.clone(),
+            assignee: detail.issue.assignee.as_ref().map(|it| it.name.clone()),
             comments: others.map(|it| (it.author.name.clone(), it.body.clone())).collect(),
         }
     }
@@ -43,13 +53,27 @@ impl Frozen {
     }
 
     /// What others have changed since, in words; nothing if they have not.
-    pub fn changes(&self, now: &Frozen) -> Option<String> {
+    pub fn changes(&self, now: &Detail) -> Option<String> {
+        let (stands, now) = (now.issue.state, Frozen::of(now));
         let mut changed = Vec::new();
         if self.title != now.title {
             changed.push("its title".to_owned());
         }
         if self.body != now.body {
             changed.push("its description".to_owned());
+        }
+        // That it is in progress is our own doing.
+        if stands != State::InProgress && self.state != now.state {
+            changed.push(format!("its state, now {}", windlass_agents::one_line(&now.state)));
+        }
+        if self.assignee != now.assignee {
+            let whose = now.assignee.as_deref().unwrap_or("nobody");
+            changed.push(format!("its assignee, now {}", windlass_agents::one_line(whose)));
+        }
+        // A tracker may have a label for what is in progress.
+        let own = if stands == State::InProgress { now.state.as_str() } else { &self.state };
+        if labels(&self.labels, own) != labels(&now.labels, own) {
+            changed.push("its labels".to_owned());
         }
         let new = now.comments.iter().filter(|it| !self.comments.contains(it)).count();
         if new > 0 {
@@ -68,6 +92,12 @@ impl Frozen {
     }
 }
 
+/// Labels as sets are compared: without case, and without the one that stands for a state.
+fn labels(all: &[String], state: &str) -> BTreeSet<String> {
+    let lower = all.iter().map(|it| it.to_lowercase());
+    lower.filter(|it| *it != state.to_lowercase()).collect()
+}
+
 /// Where an issue is frozen.
 fn path(id: &str) -> String {
     let digest = windlass_journal::BlobId::of(id.as_bytes()).to_string();
@@ -84,7 +114,7 @@ pub fn read(at: &str, text: &str) -> Option<(String, Frozen)> {
 #[cfg(test)]
 mod tests {
     use windlass_sources::tracker::marker::Form;
-    use windlass_sources::tracker::{Comment, Issue};
+    use windlass_sources::tracker::{Comment, Issue, Person};
 
     use super::*;
 
@@ -94,7 +124,8 @@ mod tests {
         let said = |body: &str| Comment { body: body.to_owned(), ..Comment::default() };
         let issue =
             Issue { id: "A/../1".into(), title: "T".into(), body: "B".into(), ..Issue::default() };
-        let mut detail = Detail { issue, comments: vec![said("please"), said(&ours)] };
+        let mut detail =
+            Detail { issue, comments: vec![said("please"), said(&ours)], linked: None };
         let frozen = Frozen::of(&detail);
         assert_eq!(frozen.comments.len(), 1);
         let (path, bytes) = frozen.paper();
@@ -102,10 +133,21 @@ mod tests {
         let text = String::from_utf8(bytes).unwrap();
         assert_eq!(read(&path, &text), Some(("A/../1".to_owned(), frozen.clone())));
         assert_eq!(read(".harness/issues/other.json", &text), None);
-        assert_eq!(frozen.changes(&Frozen::of(&detail)), None);
+        assert_eq!(frozen.changes(&detail), None);
+        // What we do to it ourselves is no change.
+        (detail.issue.state, detail.issue.state_name) = (State::InProgress, "in progress".into());
+        detail.issue.labels.push("In Progress".into());
+        assert_eq!(frozen.changes(&detail), None);
         detail.issue.body = "Another".into();
         detail.comments.push(said("and this"));
-        let changes = frozen.changes(&Frozen::of(&detail)).unwrap();
-        assert_eq!(changes, "its description, 1 comment");
+        assert_eq!(frozen.changes(&detail).unwrap(), "its description, 1 comment");
+        let grace = Person { name: "Grace".into(), is_me: false };
+        detail.issue.assignee = Some(grace);
+        (detail.issue.state, detail.issue.state_name) = (State::Cancelled, "cancelled".into());
+        detail.issue.labels = vec!["late".into()];
+        assert_eq!(
+            frozen.changes(&detail).unwrap(),
+            "its description, its state, now cancelled, its assignee, now Grace, its labels, 1 comment"
+        );
     }
 }

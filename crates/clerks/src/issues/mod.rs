@@ -36,7 +36,7 @@ use session::Session;
 
 use crate::memory::Files;
 use crate::projection::Projection;
-use crate::{Office, Place, Spoken};
+use crate::{History, Office, Place, Spoken};
 
 /// Runs that look for an issue are loops over issues.
 pub(crate) const OFFICE: Office = Office {
@@ -59,6 +59,8 @@ struct Issues {
     filter: Filter,
     /// The project's own commands.
     checks: BTreeMap<String, String>,
+    /// What has been committed.
+    history: History,
     tracker: Option<Arc<dyn Tracker>>,
     session: Mutex<Session>,
     projection: Mutex<Projection>,
@@ -86,6 +88,7 @@ impl Issues {
             project: text("project"),
             team: text("team"),
             labels: vec![text("label")],
+            tracker: Some(text("tracker")).filter(|it| !it.is_empty() && it != "linear"),
             in_progress_status: names.in_progress,
             done_status: names.done,
             ..State::default()
@@ -97,6 +100,7 @@ impl Issues {
             begun,
             filter: Filter { project: text("project"), team, label: text("label") },
             checks: project.map(|it| it.checks.clone()).unwrap_or_default(),
+            history: project.map(|it| it.history.clone()).unwrap_or_default(),
             tracker: tracker.map(|it| it.tracker.clone()),
             session: Mutex::default(),
             projection: Mutex::new(Projection::into(files.clone(), state.join("projected.json"))),
@@ -160,7 +164,12 @@ impl Clerk for Issues {
     fn entry(&self, entry: &Entry, run: &Run, blobs: Blobs<'_>) {
         lock(&self.spoken).enter(entry);
         lock(&self.projection).follows(entry, blobs, |path, _| path == issues::PATH);
-        self.session().enter(entry, run, blobs);
+        let news = {
+            let mut session = self.session();
+            session.enter(entry, run, blobs);
+            std::mem::take(&mut session.news)
+        };
+        lock(&self.said).extend(news);
     }
 
     fn caught_up(&self) {

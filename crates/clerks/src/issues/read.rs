@@ -1,5 +1,7 @@
 //! What a loop over issues reads: what an earlier one left, which issue comes next, and whose it is.
 
+use std::collections::BTreeMap;
+
 use windlass_core::run::Item;
 use windlass_core::value::Value;
 use windlass_engine::clerk::Situation;
@@ -11,10 +13,13 @@ use windlass_sources::{Reading, SourceError};
 
 use super::Issues;
 use super::frozen::Frozen;
-use super::select::{All, Known, Selection, Wanted, Whose, line, select, whose};
+use super::select::{
+    All, Before, Known, Selection, Wanted, Whose, line, overridden, select, whose,
+};
 
 /// What it can read.
-pub const READS: [&str; 3] = ["issues-session", "next-issue", "claim"];
+pub const READS: [&str; 5] =
+    ["issues-session", "next-issue", "claim", "claim-still", "spec-changes"];
 
 /// What `issue` is when whichever comes next is meant.
 pub const NEXT: &str = "next";
@@ -28,6 +33,8 @@ impl Issues {
             "issues-session" => self.earlier()?,
             "next-issue" => self.next(at)?,
             "claim" => self.claimed(at)?,
+            "claim-still" => self.still_ours(at)?,
+            "spec-changes" => self.spec_changes(at),
             _ => return Ok(None),
         }))
     }
@@ -74,7 +81,7 @@ impl Issues {
     }
 
     /// What is known of issues besides.
-    fn known(&self) -> Result<Known, SourceError> {
+    pub(super) fn known(&self) -> Result<Known, SourceError> {
         let own =
             self.secret().map_err(|it| SourceError::bad("the run's secret", it.to_string()))?;
         let session = self.session();
@@ -147,9 +154,81 @@ impl Issues {
         }
     }
 
+    /// Whether an issue is still ours: a person who has decided otherwise meanwhile is right.
+    fn still_ours(&self, at: &Situation) -> Result<Reading, SourceError> {
+        let Some((id, _)) = &at.unit else { return Ok(came("gone")) };
+        let Some(detail) = self.tracker()?.look(id).map_err(trouble)? else {
+            return Ok(Reading { remarks: vec![format!("{id} is gone")], ..came("gone") });
+        };
+        let known = self.known()?;
+        let own = known.own.as_ref().map(|(run, secret)| secret.claim(run, id)).unwrap_or_default();
+        Ok(match overridden(&detail, &known, &own, Before::Landing) {
+            None => came("ours"),
+            Some(why) => {
+                let remark = format!("{id}: {why}: nothing of it lands");
+                Reading { remarks: vec![remark], ..came("overridden") }
+            }
+        })
+    }
+
+    /// Specs as they are committed where work lands: what lies about in the checkout is nobody's word yet, and their commands are
+    /// run.
+    fn committed_specs(&self) -> Result<BTreeMap<String, String>, SourceError> {
+        let Some(past) = &self.history.0 else { return subsystems::files(self.files.root()) };
+        let files = past.files_below(subsystems::DIR);
+        subsystems::of_files(files.map_err(|why| SourceError::bad(subsystems::DIR, why))?)
+    }
+
+    /// What an issue's work makes of what is checked from then on: that is for a person to say.
+    fn spec_changes(&self, at: &Situation) -> Reading {
+        let Some((id, _)) = &at.unit else { return came("none") };
+        match self.weighty(id) {
+            None => came("none"),
+            Some(text) => {
+                let remarks = text.lines().map(str::to_owned).collect();
+                Reading { remarks, ..came("some") }
+            }
+        }
+    }
+
+    /// What an issue's work makes of commands, invariants and whose they are; nothing if it leaves them as they are.
+    pub(super) fn weighty(&self, id: &str) -> Option<String> {
+        let session = self.session();
+        let tale = session.tales.get(id)?;
+        let changed = tale.changed().into_iter().filter(|path| subsystems::is_spec(path));
+        let changed: Vec<String> = changed.map(str::to_owned).collect();
+        let (last, before) = (tale.commits.last().cloned(), session.spec_texts().clone());
+        drop(session);
+        if changed.is_empty() {
+            return None;
+        }
+        let built = || {
+            let past = self.history.0.as_ref().ok_or("there is no history")?;
+            let files = past.files_built(&last.ok_or("nothing was committed")?, subsystems::DIR)?;
+            subsystems::of_files(files).map_err(|error| error.to_string())
+        };
+        let after: Result<BTreeMap<String, String>, String> = built();
+        let mut text = String::new();
+        for path in changed {
+            let lines = match &after {
+                Ok(after) => subsystems::weighty(
+                    &path,
+                    before.get(&path).map(String::as_str),
+                    after.get(&path).map(String::as_str),
+                ),
+                // What nobody can compare is not taken for the same.
+                Err(why) => vec![format!("? {why}")],
+            };
+            for line in lines {
+                text.push_str(&format!("{path}: {}\n", windlass_agents::one_line(&line)));
+            }
+        }
+        (!text.is_empty()).then_some(text)
+    }
+
     /// What is known of subsystems, as far as that is not on record yet.
     fn specs(&self, reading: &mut Reading) -> Result<(), SourceError> {
-        let files = subsystems::files(self.files.root())?;
+        let files = self.committed_specs()?;
         let specs = subsystems::Specs::parse(
             files.iter().map(|(path, text)| (path.as_str(), text.as_str())),
         );

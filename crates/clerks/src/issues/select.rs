@@ -79,7 +79,16 @@ pub fn select(
     all: All,
 ) -> Result<Selection, TrackerError> {
     let mut issues = match &wanted.only {
-        None => tracker.ready(&wanted.filter)?,
+        None => {
+            let mut issues = tracker.ready(&wanted.filter)?;
+            if all == All::Unlabelled {
+                let any = Filter { label: String::new(), ..wanted.filter.clone() };
+                let mut more = tracker.ready(&any)?;
+                more.retain(|it| issues.iter().all(|known| known.id != it.id));
+                issues.append(&mut more);
+            }
+            issues
+        }
         Some(only) => match tracker.look(only)? {
             Some(detail) => vec![detail.issue],
             None => {
@@ -122,7 +131,9 @@ pub fn select(
 /// Whether every issue is to be explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum All {
-    /// Every one.
+    /// Every one, those without the label as well.
+    Unlabelled,
+    /// Every one that has the label.
     Yes,
     /// As far as it takes to find one.
     No,
@@ -157,7 +168,7 @@ fn by_its_looks(issue: &Issue, wanted: &Wanted, known: &Known) -> Option<String>
                 issue.id
             ));
         }
-        if !wanted.filter.label.is_empty() && !issue.labels.contains(&wanted.filter.label) {
+        if !wanted.filter.label.is_empty() && !issue.has_label(&wanted.filter.label) {
             return Some(format!("it has no label `{}`", wanted.filter.label));
         }
     }
@@ -171,10 +182,17 @@ fn by_its_looks(issue: &Issue, wanted: &Wanted, known: &Known) -> Option<String>
         .map(|person| format!("{} has it: it is assigned to them", line(&person.name)))
 }
 
+/// Who works on an issue in a pull request, if somebody does.
+fn in_a_pull(detail: &Detail) -> Option<String> {
+    let linked = detail.linked.as_ref()?;
+    let who = line(&linked.by.name);
+    Some(format!("{who} works on it: the pull request {} is open", line(&linked.name)))
+}
+
 /// What speaks against an issue, looked at whole: who has it.
 fn held(detail: &Detail, wanted: &Wanted, known: &Known) -> Option<String> {
-    let Detail { issue, comments } = detail;
-    if let Some(why) = by_its_looks(issue, wanted, known) {
+    let Detail { issue, comments, .. } = detail;
+    if let Some(why) = by_its_looks(issue, wanted, known).or_else(|| in_a_pull(detail)) {
         return Some(why);
     }
     let claims = claim::claims(comments);
@@ -238,10 +256,52 @@ pub fn whose(detail: &Detail, wanted: &Wanted, known: &Known, own: &str) -> Whos
     let before: Vec<Claim> = claims.iter().take_while(|it| it.key != own).cloned().collect();
     let issue = &detail.issue;
     let against = by_its_looks(issue, wanted, &known);
+    let against = against.or_else(|| in_a_pull(detail));
     match against.or_else(|| at_work(issue, &before, &dead, &known)) {
         None => Whose::Ours,
         Some(why) => Whose::Changed(why),
     }
+}
+
+/// What people have made of an issue since it was claimed, if that speaks against going on with it; `own` is the key of the claim.
+/// Labels, and what it waits for, only say what may be begun.
+pub fn overridden(detail: &Detail, known: &Known, own: &str, at: Before) -> Option<String> {
+    let issue = &detail.issue;
+    let closed = match at {
+        Before::Landing => matches!(issue.state, State::Done | State::Cancelled),
+        Before::Done => issue.state == State::Cancelled,
+    };
+    if closed {
+        return Some(format!("it is {} by now", line(&issue.state_name)));
+    }
+    if let Some(person) = issue.assignee.as_ref().filter(|person| !person.is_me) {
+        return Some(format!("it is assigned to {} by now", line(&person.name)));
+    }
+    let claims = claim::claims(&detail.comments);
+    let ours = claims.iter().find(|it| it.key == own);
+    let dead = known.dead(&issue.id);
+    match claim::holder(&claims, &dead) {
+        Some(holder) if holder.key != own => {
+            return Some(format!("another Windlass has claimed it ({})", line(&holder.by)));
+        }
+        Some(_) => return None,
+        None => {}
+    }
+    match (ours.map(|it| it.ended), at) {
+        (Some(Some(End::Released)), _) => Some("its claim was released".to_owned()),
+        (None, Before::Landing) => Some("its claim is not there any more".to_owned()),
+        // That it was completed is what the claim ends with.
+        _ => None,
+    }
+}
+
+/// What comes next for an issue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// Its work lands.
+    Landing,
+    /// It is moved to done.
+    Done,
 }
 
 /// Ids name branches and files, and stand in lines of logs.

@@ -50,6 +50,8 @@ pub struct Session {
     pub ended: Option<RunOutcome>,
     /// What is known of the project's subsystems.
     pub specs: Specs,
+    /// What people should know of what was entered.
+    pub news: Vec<String>,
     /// Something that the file shows has changed.
     pub dirty: bool,
     spec_texts: BTreeMap<String, String>,
@@ -134,10 +136,21 @@ pub struct Group {
     pub kind: Option<String>,
     /// Why it did not work.
     pub why: String,
-    /// Invariants by id: whether each holds.
-    pub held: BTreeMap<String, bool>,
+    /// Invariants by id: whether each holds, and what shows it.
+    pub held: BTreeMap<String, Judged>,
     /// Its checks, by name.
     pub checks: BTreeMap<String, Check>,
+}
+
+/// What was said of an invariant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Judged {
+    /// Whether it holds.
+    pub holds: bool,
+    /// What it says, in the words of whoever looked.
+    pub title: String,
+    /// What shows it.
+    pub evidence: String,
 }
 
 /// What a reviewer said.
@@ -149,8 +162,8 @@ pub struct Review {
     pub said: String,
     /// What it warns of.
     pub warnings: Vec<String>,
-    /// Invariants by id: whether each holds.
-    pub held: BTreeMap<String, bool>,
+    /// Invariants by id: whether each holds, and what shows it.
+    pub held: BTreeMap<String, Judged>,
     /// What specs do not say.
     pub gaps: Vec<Gap>,
 }
@@ -492,12 +505,19 @@ impl Session {
                 for item in lists.get("groups").copied().unwrap_or_default() {
                     tale.plan(item);
                 }
+                if **word == *"planned" {
+                    let radius = super::checked::radius(self, &unit, None).in_words();
+                    self.news.push(format!("{unit}: blast radius:\n{}", radius.trim_end()));
+                }
             }
             (stage::INVARIANTS, Some(child)) => {
                 let held = held(lists.get("invariants").copied().unwrap_or_default());
                 if let Some(group) = tale.groups.iter_mut().find(|it| it.id == child) {
-                    group.held.extend(held);
+                    group.held.extend(held.clone());
                 }
+                let nth = tale.groups.iter().position(|it| it.id == child).unwrap_or_default();
+                let head = format!("{unit}: Invariant Check — Group {}:", nth + 1);
+                self.news.extend(self.judged(head, &held));
             }
             (stage::REVIEW, _) => {
                 let review = tale.review.get_or_insert_default();
@@ -505,9 +525,25 @@ impl Session {
                 review.held = held(lists.get("invariants").copied().unwrap_or_default());
                 let gaps = lists.get("spec_gaps").copied().unwrap_or_default();
                 review.gaps = gaps.iter().map(gap).collect();
+                let held = review.held.clone();
+                self.news.extend(self.judged(format!("{unit}: Invariant Check:"), &held));
             }
             _ => {}
         }
+    }
+
+    /// What was said of invariants, in the seed's form; nothing if there were none.
+    fn judged(&self, head: String, held: &BTreeMap<String, Judged>) -> Option<String> {
+        let mut text = head;
+        let specs = &self.specs.subsystems;
+        for (id, judged) in held {
+            let known = specs.iter().flat_map(|it| &it.invariants).find(|it| it.id == *id);
+            let words = known.map_or(judged.title.as_str(), |it| it.text.as_str());
+            let words = if words.is_empty() { id.as_str() } else { words };
+            let word = if judged.holds { "PASS" } else { "FAIL" };
+            text.push_str(&format!("\n- [{word}] {words} — {}", judged.evidence));
+        }
+        (!held.is_empty()).then_some(text)
     }
 
     /// Whether an earlier loop is gone on with.
@@ -625,9 +661,16 @@ fn counts(how: Settled) -> bool {
     matches!(how, Settled::Done | Settled::Failed)
 }
 
-fn held(items: &[Item]) -> BTreeMap<String, bool> {
-    let holds = |item: &Item| item.facts.get("holds") == Some(&Value::text("yes"));
-    items.iter().map(|item| (item.id.to_string(), holds(item))).collect()
+fn held(items: &[Item]) -> BTreeMap<String, Judged> {
+    let judged = |item: &Item| {
+        let evidence = match item.facts.get("evidence") {
+            Some(Value::Text(text)) => windlass_agents::one_line(text),
+            _ => String::new(),
+        };
+        let title = windlass_agents::one_line(&item.title);
+        Judged { holds: item.facts.get("holds") == Some(&Value::text("yes")), title, evidence }
+    };
+    items.iter().map(|item| (item.id.to_string(), judged(item))).collect()
 }
 
 fn gap(item: &Item) -> Gap {

@@ -12,7 +12,7 @@ use super::checked::radius;
 use super::session::{Group, Session};
 
 /// What it can show.
-pub const SHOWS: [&str; 10] = [
+pub const SHOWS: [&str; 11] = [
     "issue",
     "subsystems_knowledge",
     "groups",
@@ -23,6 +23,7 @@ pub const SHOWS: [&str; 10] = [
     "review",
     "answers",
     "friction_log",
+    "spec-changes",
 ];
 
 /// So much of an issue is shown.
@@ -40,6 +41,9 @@ impl Issues {
             return Some(friction(&self.session(), &self.begun)).filter(|it| !it.is_empty());
         }
         let (unit, _) = at.unit.as_ref()?;
+        if name == "spec-changes" {
+            return self.weighty(unit);
+        }
         let session = self.session();
         let child = at.child.as_ref().map(|child| &*child.id);
         let tale = session.tales.get(unit)?;
@@ -71,8 +75,8 @@ impl Issues {
             "review" => {
                 let review = tale.review.as_ref()?;
                 let mut text = format!("{}: {}\n", review.came, review.said);
-                for (id, _) in review.held.iter().filter(|(_, holds)| !**holds) {
-                    let _ = writeln!(text, "- {id} does not hold");
+                for (id, judged) in review.held.iter().filter(|(_, it)| !it.holds) {
+                    let _ = writeln!(text, "- {id} does not hold: {}", judged.evidence);
                 }
                 text
             }

@@ -6,22 +6,24 @@ use windlass_core::workflow::Settled;
 use windlass_engine::clerk::{Situation, Told};
 use windlass_engine::entry::Check;
 use windlass_engine::message::Trouble;
+use windlass_sources::subsystems::Radius;
 use windlass_sources::tracker::{Marker, NewIssue, Target, TrackerError};
 
 use super::Issues;
 use super::claim::{CLAIM, COMPLETED, FAILED};
-use super::frozen::Frozen;
+use super::select::{Before, overridden};
 use super::session::{Gap, Session, Tale};
 
 /// What it can tell.
 #[cfg(test)]
-pub const TELLS: [&str; 13] = [
+pub const TELLS: [&str; 14] = [
     "issue-starting",
     "claim-withdrawn",
     "issue-in-progress",
     "issue-completed",
     "issue-done",
     "issue-failed",
+    "issue-left",
     "issue-progress",
     "issue-blocked-group",
     "spec-gap-issues",
@@ -30,6 +32,9 @@ pub const TELLS: [&str; 13] = [
     "discovery-trigger",
     "issues-summary",
 ];
+
+/// Why an issue was left, where it is nobody's any more when that is said.
+const LEFT: &str = "somebody had decided otherwise";
 
 /// So much of what somebody said goes into a comment.
 const SAID_BYTES: usize = 4 * 1024;
@@ -49,13 +54,19 @@ impl Issues {
                 format!("{id}: in progress")
             }
             ("issue-completed", Some(id)) => {
-                let text = completed(&self.session(), id);
+                let mut text = completed(&self.session(), id);
+                if let Some(why) = self.overridden(id, Before::Done)? {
+                    let _ = write!(text, "\n\nThis issue is left as it is: {why}.");
+                }
                 self.posts(id, &self.with_changes(id, text), COMPLETED, CLAIM)?;
                 format!("[ISSUE_COMPLETE: {id}]")
             }
-            ("issue-done", Some(id)) => {
-                self.asks(|tracker| tracker.move_to(id, Target::Done))?;
-                String::new()
+            ("issue-done", Some(id)) => self.finishes(id)?,
+            ("issue-left", Some(id)) => {
+                let why = self.overridden(id, Before::Landing)?;
+                let text = left(&self.session(), id, why.as_deref());
+                self.posts(id, &self.with_changes(id, text), FAILED, CLAIM)?;
+                format!("{id}: left as it is: {}", why.as_deref().unwrap_or(LEFT))
             }
             ("issue-failed", Some(id)) => {
                 let text = failed(&self.session(), id);
@@ -85,6 +96,25 @@ impl Issues {
             _ => String::new(),
         };
         Ok(Told { text, ..Told::default() })
+    }
+
+    /// An issue whose work has landed is done, unless a person has decided otherwise.
+    fn finishes(&self, id: &str) -> Result<String, Trouble> {
+        if let Some(why) = self.overridden(id, Before::Done)? {
+            return Ok(format!("{id}: left as it is: {why}"));
+        }
+        self.asks(|tracker| tracker.move_to(id, Target::Done))?;
+        Ok(String::new())
+    }
+
+    /// What people have made of an issue, if that speaks against going on with it.
+    fn overridden(&self, id: &str, at: Before) -> Result<Option<String>, Trouble> {
+        let Some(detail) = self.asks(|tracker| tracker.look(id))? else { return Ok(None) };
+        let known = self.known();
+        let known =
+            known.map_err(|error| Trouble::new(error.to_string()).next(error.next_step()))?;
+        let own = self.secret()?.claim(&self.run, id);
+        Ok(overridden(&detail, &known, &own, at))
     }
 
     /// The comment that work begins is the claim.
@@ -126,7 +156,7 @@ impl Issues {
         let frozen = self.session().tales.get(id).and_then(|tale| tale.frozen.clone());
         let now = self.tracker().ok().and_then(|tracker| tracker.look(id).ok().flatten());
         let (Some(frozen), Some(now)) = (frozen, now) else { return text };
-        match frozen.changes(&Frozen::of(&now)) {
+        match frozen.changes(&now) {
             None => text,
             Some(changed) => format!(
                 "{text}\n\nThis issue was changed while it was worked on ({changed}). The work is about what it said when it was \
@@ -217,11 +247,10 @@ fn completed(session: &Session, id: &str) -> String {
         tale.iteration,
         tale.changed().len(),
     );
-    let warnings = tale.review.iter().filter(|review| review.came == "pass_with_warnings");
-    for review in warnings {
-        let listed: String = review.warnings.iter().map(|it| format!("- {it}\n")).collect();
-        let listed = if listed.is_empty() { format!("- {}\n", cut(&review.said)) } else { listed };
-        let _ = write!(text, "Warnings:\n{listed}");
+    let radius = session.specs.radius(tale.changed());
+    let warnings = warnings(tale, &radius);
+    if !warnings.is_empty() {
+        let _ = write!(text, "Warnings:\n{warnings}");
     }
     if done < total {
         for group in tale.groups.iter().filter(|it| !tale.done().any(|done| done.id == it.id)) {
@@ -249,7 +278,26 @@ fn completed(session: &Session, id: &str) -> String {
             ),
         };
     }
+    if !tale.changed().is_empty() {
+        let _ = write!(text, "\n\nBlast radius:\n{}", cut(&radius.in_words()));
+    }
     text
+}
+
+/// What whoever reads an issue should know of its work, a line each.
+fn warnings(tale: &Tale, radius: &Radius) -> String {
+    let mut listed = String::new();
+    for review in tale.review.iter().filter(|review| review.came == "pass_with_warnings") {
+        match review.warnings.as_slice() {
+            [] => listed = format!("- {}\n", cut(&review.said)),
+            all => listed.extend(all.iter().map(|it| format!("- {it}\n"))),
+        }
+    }
+    if !radius.by_path_only && !radius.outside.is_empty() {
+        let files = cut(&radius.outside.join(", "));
+        let _ = writeln!(listed, "- no subsystem is described that these files are of: {files}");
+    }
+    listed
 }
 
 /// Why an issue failed, in the seed's words.
@@ -274,6 +322,29 @@ fn failed(session: &Session, id: &str) -> String {
     }
     text.push_str("\nRequires manual intervention.");
     text
+}
+
+/// Why nothing of an issue lands, though nothing failed.
+fn left(session: &Session, id: &str, why: Option<&str>) -> String {
+    let empty = Tale::default();
+    let tale = session.tales.get(id).unwrap_or(&empty);
+    let mut text = format!(
+        "Harness left this issue in iteration {}: {}. Nothing of it has landed, and the issue stays as it is.\n\n\
+         Change groups completed: {}/{}\n",
+        tale.iteration,
+        why.unwrap_or(LEFT),
+        tale.done().count(),
+        tale.groups.len()
+    );
+    let titles: Vec<&str> = tale.done().map(|group| group.title.as_str()).collect();
+    if !titles.is_empty() {
+        let _ = write!(
+            text,
+            "The work is kept: {}. `windlass lanes list` names where.",
+            titles.join("; ")
+        );
+    }
+    text.trim_end().to_owned()
 }
 
 fn progress(session: &Session, id: &str) -> String {

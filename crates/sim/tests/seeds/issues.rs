@@ -23,7 +23,7 @@ fn issues() -> Script {
     Script {
         flow: built_in(include_str!("../../../../workflows/issues.toml")),
         usual: "fetch:found,issues=I-1 plan:planned,groups=g1 fetch_next:empty",
-        by_itself: "",
+        by_itself: "spec_changes:none still_ours:ours",
     }
 }
 

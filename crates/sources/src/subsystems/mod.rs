@@ -33,7 +33,7 @@ const SPECS_MAX: usize = 2_000;
 const DEPTH_MAX: usize = 16;
 
 /// A part of a project, with what has to hold of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subsystem {
     /// What others call it.
     pub name: String,
@@ -131,6 +131,67 @@ pub fn files(top: &Path) -> Result<BTreeMap<String, String>, SourceError> {
     Ok(files)
 }
 
+/// The same of files that were read somewhere else: those that are specs.
+///
+/// # Errors
+///
+/// When there are too many, or one is too long.
+pub fn of_files(
+    files: impl IntoIterator<Item = (String, Vec<u8>)>,
+) -> Result<BTreeMap<String, String>, SourceError> {
+    let mut specs = BTreeMap::new();
+    for (path, bytes) in files.into_iter().filter(|(path, _)| is_spec(path)) {
+        if specs.len() >= SPECS_MAX {
+            return Err(SourceError::bad(DIR, format!("it has more than {SPECS_MAX} specs")));
+        }
+        if u64::try_from(bytes.len()).is_ok_and(|length| length > BYTES_MAX) {
+            return Err(SourceError::bad(&path, "it has more than a megabyte"));
+        }
+        specs.insert(path, String::from_utf8_lossy(&bytes).into_owned());
+    }
+    Ok(specs)
+}
+
+/// Whether a file is a spec.
+pub fn is_spec(path: &str) -> bool {
+    let below = path.strip_prefix(DIR).is_some_and(|rest| rest.starts_with('/'));
+    below && (path.ends_with(".yaml") || path.ends_with(".yml"))
+}
+
+/// What makes a difference to what is checked, and for whom, between two texts of a spec: a line for each. What cannot be read
+/// checks nothing.
+pub fn weighty(path: &str, before: Option<&str>, after: Option<&str>) -> Vec<String> {
+    let parsed = |text: Option<&str>| text.and_then(|text| spec::parse(path, text).ok());
+    let (before, after) = (parsed(before).map(|it| it.0), parsed(after).map(|it| it.0));
+    let parts = |it: &Subsystem| {
+        let invariants = it.invariants.iter().map(|it| match &it.command {
+            Some(command) => format!("{}: {} (`{command}`)", it.id, it.text),
+            None => format!("{}: {}", it.id, it.text),
+        });
+        [
+            ("name", vec![it.name.clone()]),
+            ("paths", it.paths.clone()),
+            ("dependents", it.dependents.clone()),
+            ("dependencies", it.dependencies.clone()),
+            ("invariants", invariants.collect()),
+            ("tier0", it.tier0.clone()),
+            ("tier1", it.tier1.clone()),
+        ]
+    };
+    let none = || parts(&Subsystem::default());
+    let (before, after) =
+        (before.as_ref().map_or_else(none, parts), after.as_ref().map_or_else(none, parts));
+    let mut lines = Vec::new();
+    for ((what, before), (_, after)) in before.into_iter().zip(after) {
+        let gone = before.iter().filter(|it| !after.contains(it)).map(|it| ("-", it));
+        let new = after.iter().filter(|it| !before.contains(it)).map(|it| ("+", it));
+        for (sign, it) in gone.chain(new).filter(|(_, it)| !it.is_empty()) {
+            lines.push(format!("{sign} {what}: {it}"));
+        }
+    }
+    lines
+}
+
 fn walk(
     top: &Path,
     below: &str,
@@ -150,7 +211,7 @@ fn walk(
         let meta = entry.metadata().map_err(|error| unreadable(&path, error))?;
         if meta.is_dir() {
             walk(top, &path, depth + 1, files)?;
-        } else if meta.is_file() && (name.ends_with(".yaml") || name.ends_with(".yml")) {
+        } else if meta.is_file() && is_spec(&path) {
             if files.len() >= SPECS_MAX {
                 return Err(SourceError::bad(DIR, format!("it has more than {SPECS_MAX} specs")));
             }
@@ -169,6 +230,32 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[test]
+    fn what_is_checked_and_for_whom_weighs_and_words_do_not() {
+        let spec = "name: core\npaths: [src]\ninvariants:\n  - id: a\n    text: it holds\n    command: make a\n\
+                    tests: { tier0: make quick }\nknown_gaps: none\n";
+        let at = |after: &str| weighty("subsystems_knowledge/core.yaml", Some(spec), Some(after));
+        assert_eq!(at(spec), [""; 0]);
+        assert_eq!(at(&spec.replace("known_gaps: none", "known_gaps: [some, more]")), [""; 0]);
+        assert_eq!(
+            at(&spec.replace("make quick", "true")),
+            ["- tier0: make quick", "+ tier0: true"]
+        );
+        assert_eq!(
+            at(&spec.replace("[src]", "[elsewhere]")),
+            ["- paths: src", "+ paths: elsewhere"]
+        );
+        let weaker = at(&spec.replace("make a", "true"));
+        assert_eq!(
+            weaker,
+            ["- invariants: a: it holds (`make a`)", "+ invariants: a: it holds (`true`)"]
+        );
+        // One that is gone, or cannot be read any more, checks nothing.
+        let gone = weighty("subsystems_knowledge/core.yaml", Some(spec), None);
+        assert_eq!((gone.len(), at("name: [")), (4, gone));
+        assert!(is_spec("subsystems_knowledge/a/b.yml") && !is_spec("subsystems_knowledge.yaml"));
+    }
 
     #[test]
     fn specs_are_found_wherever_they_are_below_and_bad_ones_are_named() {

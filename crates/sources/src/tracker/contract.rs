@@ -38,6 +38,8 @@ fn create_twice_is_one(tracker: &dyn Tracker, filter: &Filter) -> String {
     assert!(!issue.created.is_empty() && issue.blocked_by.is_empty());
     assert_eq!(Marker::of(&issue.body), Some(marker));
     assert_eq!(Marker::stripped(&issue.body), body);
+    let louder = Filter { label: filter.label.to_uppercase(), ..filter.clone() };
+    assert!(listed(tracker, &louder, &id).is_some_and(|it| it.has_label(&louder.label)));
     let elsewhere = Filter { label: "some other label".to_owned(), ..filter.clone() };
     match tracker.ready(&elsewhere) {
         Ok(issues) => assert!(issues.iter().all(|issue| issue.id != id)),

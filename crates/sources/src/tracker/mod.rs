@@ -24,6 +24,7 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 pub use marker::Marker;
+pub use windlass_http::keeps_secrets;
 
 /// What every tracker can do.
 pub trait Tracker: Send + Sync + Debug {
@@ -136,6 +137,14 @@ pub struct Issue {
     pub url: String,
 }
 
+impl Issue {
+    /// Whether it has a label; trackers make no difference between large and small letters there.
+    pub fn has_label(&self, label: &str) -> bool {
+        let label = label.to_lowercase();
+        self.labels.iter().any(|own| own.to_lowercase() == label)
+    }
+}
+
 /// Where an issue stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum State {
@@ -175,6 +184,17 @@ pub struct Detail {
     pub issue: Issue,
     /// Oldest first, by the tracker's own order.
     pub comments: Vec<Comment>,
+    /// The open pull request in which somebody works on it, where the tracker knows of such.
+    pub linked: Option<Linked>,
+}
+
+/// A pull request that is about an issue.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Linked {
+    /// What it is called: `#12`.
+    pub name: String,
+    /// Whose it is.
+    pub by: Person,
 }
 
 /// A comment.

@@ -20,6 +20,7 @@ pub(super) fn kind(method: &str, path: &[&str]) -> Option<&'static str> {
         ("PATCH", ["issues", _]) => "issues.update",
         ("GET", ["issues", _, "comments"]) => "comments.list",
         ("POST", ["issues", _, "comments"]) => "comments.create",
+        ("GET", ["issues", _, "timeline"]) => "timeline.list",
         ("GET", ["issues", _, "labels"]) => "issue-labels.list",
         ("POST", ["issues", _, "labels"]) => "issue-labels.add",
         ("DELETE", ["issues", _, "labels", _]) => "issue-labels.remove",
@@ -69,6 +70,10 @@ fn one(asking: &mut Asking<'_>, at: usize, number: u64, rest: &[&str]) -> Reply 
     match (asking.kind, rest) {
         ("issues.get", _) => Reply::of(200, asking.place(at).issue(issue)),
         ("issues.update", _) => update(asking, at, number),
+        ("timeline.list", _) => {
+            let happened = asking.place(at).timeline(number);
+            asking.page(&happened, Value::clone)
+        }
         ("comments.list", _) => {
             let place = asking.place(at);
             asking.page(&issue.comments, |it| place.comment(number, it))

@@ -119,6 +119,16 @@ impl GitHub {
         self.world().open(0, Issue { by, title, pull: Some(pull), ..Issue::default() })
     }
 
+    /// Somebody connects an issue with a pull request by hand.
+    pub fn connect(&self, number: u64) {
+        self.change(number, |issue, _| issue.links.push("connected"));
+    }
+
+    /// Somebody takes that back.
+    pub fn disconnect(&self, number: u64) {
+        self.change(number, |issue, _| issue.links.push("disconnected"));
+    }
+
     /// Somebody merges it.
     pub fn merge(&self, number: u64) {
         self.change(number, |issue, now_s| {

@@ -126,7 +126,7 @@ impl GitHub {
     }
 
     /// What goes wrong. The kinds are `issues.list`, `.get`, `.create`, `.update`, `comments.list`, `.create`, `.delete`,
-    /// `labels.get`, `.create`, `issue-labels.add`, `.remove`, `dependencies.list`, `pulls.list`, `.get`, `.create`,
+    /// `timeline.list`, `labels.get`, `.create`, `issue-labels.add`, `.remove`, `dependencies.list`, `pulls.list`, `.get`, `.create`,
     /// `.update`, `reviews.list`, `review-comments.list`, `check-runs.list`, `status.get`, `annotations.list`, `user.get`,
     /// `repositories.list`, `repository.get`; an empty word is any.
     #[must_use]

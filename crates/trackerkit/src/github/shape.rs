@@ -125,6 +125,43 @@ impl Place<'_> {
         value
     }
 
+    /// What happened to an issue, as far as it is about pull requests and issues that name it.
+    pub fn timeline(&self, number: u64) -> Vec<Value> {
+        let name = format!("#{number}");
+        let ends = |rest: &str| !rest.starts_with(|it: char| it.is_ascii_digit());
+        let is_named = |it: &&Issue| {
+            let mut places = it.body.match_indices(&name);
+            it.number != number && places.any(|(at, _)| ends(&it.body[at + name.len()..]))
+        };
+        let mention = |it: &Issue| {
+            let mut issue = self.issue(it);
+            issue["repository"] = repository(self.base, self.repository, self.world);
+            json!({
+                "event": "cross-referenced",
+                "actor": self.user(&it.by),
+                "created_at": stamp(it.created_s),
+                "updated_at": stamp(it.updated_s),
+                "source": {"type": "issue", "issue": issue},
+            })
+        };
+        let named = self.repository.issues.values().filter(|it| !it.is_deleted).filter(is_named);
+        let mut happened: Vec<Value> = named.map(mention).collect();
+        let links = self.repository.issue(number).map_or(&[][..], |it| &it.links);
+        happened.extend(links.iter().enumerate().map(|(nth, event)| {
+            json!({
+                "id": nth + 1,
+                "node_id": format!("CE_{nth}"),
+                "url": self.url(&format!("issues/events/{}", nth + 1)),
+                "actor": self.user("ada"),
+                "event": event,
+                "commit_id": null,
+                "commit_url": null,
+                "created_at": stamp(self.world.now_s),
+            })
+        }));
+        happened
+    }
+
     pub fn comment(&self, number: u64, it: &Comment) -> Value {
         json!({
             "id": it.id,

@@ -122,6 +122,8 @@ pub(super) struct Issue {
     /// Numbers in the same repository.
     pub blocked_by: Vec<u64>,
     pub is_deleted: bool,
+    /// How it was connected with pull requests by hand: `connected`, `disconnected`.
+    pub links: Vec<&'static str>,
     pub pull: Option<Pull>,
 }
 

@@ -1,7 +1,12 @@
 //! What `windlass.toml` says about issues: which tracker, which of its issues, and what its states are called.
 
+use std::path::Path;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+use crate::error::Error;
+use crate::trust::Trust;
 
 /// Issues.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -15,7 +20,7 @@ pub struct IssuesConfig {
     pub label: Option<String>,
     /// Linear's team, by key, name or id.
     pub team: Option<String>,
-    /// Where requests go, for a server of your own.
+    /// Where requests go, for a server of your own; a person has to trust it outside of the repository, too.
     pub base_url: Option<String>,
     /// What the tracker calls an issue that somebody is at; `In Progress` if not said.
     pub in_progress: Option<String>,
@@ -23,7 +28,8 @@ pub struct IssuesConfig {
     pub done: Option<String>,
     /// The variable that holds the key; `LINEAR_API_KEY` or `GITHUB_TOKEN` if not said.
     pub key_variable: Option<String>,
-    /// A file that holds the key and nothing else; `~` is your home. It counts where the variable is not set.
+    /// A file that holds the key and nothing else; `~` is your home. It counts where the variable is not set. Outside of
+    /// `~/.config/windlass` a person has to trust it outside of the repository, too.
     pub key_file: Option<String>,
 }
 
@@ -70,21 +76,30 @@ impl IssuesConfig {
         which.usual_variable().map(|usual| self.key_variable.as_deref().unwrap_or(usual))
     }
 
-    /// What its file holds, if there is one.
-    pub fn key_in_file(&self) -> Option<String> {
-        let path = self.key_file.as_deref()?;
-        let home = std::env::var_os("HOME").map(std::path::PathBuf::from);
-        let path = match (path.strip_prefix("~/"), home) {
-            (Some(rest), Some(home)) => home.join(rest),
-            _ => std::path::PathBuf::from(path),
-        };
-        let key = std::fs::read_to_string(path).ok()?.trim().to_owned();
-        (!key.is_empty()).then_some(key)
+    /// What its file holds, if there is one, and a person trusts it.
+    pub fn key_in_file(&self, top: &Path) -> Result<Option<String>, Error> {
+        self.read_key(top, &Trust::of_person(top))
     }
 
-    /// The key.
-    pub fn key(&self, which: Which) -> Option<String> {
+    fn read_key(&self, top: &Path, trust: &Trust) -> Result<Option<String>, Error> {
+        self.key_file.as_deref().map_or(Ok(None), |path| trust.key(path, top))
+    }
+
+    fn key_set(&self, which: Which) -> Option<String> {
         let set = self.variable(which).and_then(|name| std::env::var(name).ok());
-        set.filter(|key| !key.trim().is_empty()).or_else(|| self.key_in_file())
+        set.filter(|key| !key.trim().is_empty())
+    }
+
+    /// Whether there may be a key.
+    pub fn has_key(&self, which: Which) -> bool {
+        self.key_set(which).is_some() || self.key_file.is_some()
+    }
+
+    /// The key: what the variable holds, else what the file does.
+    pub fn key(&self, which: Which, top: &Path, trust: &Trust) -> Result<Option<String>, Error> {
+        match self.key_set(which) {
+            Some(key) => Ok(Some(key)),
+            None => self.read_key(top, trust),
+        }
     }
 }

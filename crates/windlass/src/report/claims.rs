@@ -20,7 +20,10 @@ pub struct Claim {
 /// The claims in an answer; those that it says nothing of are none.
 pub fn of(said: &str, by: &str) -> Vec<Claim> {
     let said = windlass_agents::last_object(said);
-    let list = said.as_ref().and_then(|said| said.get("claims")?.as_array());
+    // An invariant is claimed to hold as well.
+    let lists = ["claims", "invariants"]
+        .into_iter()
+        .filter_map(|name| said.as_ref()?.get(name)?.as_array());
     let claim = |it: &Json| {
         let field =
             |name: &str| it.get(name).and_then(Json::as_str).unwrap_or_default().trim().to_owned();
@@ -33,7 +36,7 @@ pub fn of(said: &str, by: &str) -> Vec<Claim> {
         };
         (!own.id.is_empty() && !own.holds.is_empty()).then_some(own)
     };
-    list.into_iter().flatten().filter_map(claim).collect()
+    lists.flatten().filter_map(claim).collect()
 }
 
 /// What the check `contract` found of all that has landed: claims that do not hold any more, whoever said before that they do.
@@ -83,6 +86,8 @@ mod tests {
             .map(|it| format!("{} | {} | {} | {}", it.line(), it.holds, it.evidence, it.by))
             .collect();
         assert_eq!(lines, ["VAL-A-1: It adds | yes | ran it | codex", "VAL-A-2 | no |  | codex"]);
+        let said = r#"{"verdict": "pass", "invariants": [{"id": "src-1", "holds": "yes", "evidence": "wc"}]}"#;
+        assert_eq!(of(said, "codex")[0].evidence, "wc");
         assert_eq!(of("no object", "codex"), []);
         assert_eq!(of(r#"{"claims": "all"}"#, "codex"), []);
     }

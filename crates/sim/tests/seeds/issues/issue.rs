@@ -239,6 +239,59 @@ fn the_change_lands_by_a_normal_commit_and_is_reported_after() {
 }
 
 #[test]
+fn what_is_checked_from_then_on_is_for_a_person_to_say() {
+    let changed = format!("{FOUND} >spec_changes spec_changes:some");
+    issues().holds([
+        row("it is asked", changed.clone()).at("spec_gate").exits(8).never("landing"),
+        row("… and lands", format!("{changed} spec_gate:yes"))
+            .at("landing")
+            .records("specs_accepted"),
+        row("… once the branch has moved, too", {
+            format!("{changed} spec_gate:yes landing:moved >landing")
+        })
+        .at("landing"),
+        row("… unless it was put together with something else", {
+            format!("{changed} spec_gate:yes landing:conflict resolve:resolved >spec_changes")
+        })
+        .at("spec_changes"),
+        row("… or not", format!("{changed} spec_gate:give_up"))
+            .at("report_failure")
+            .never("landing")
+            .records("blocked [ISSUE_FAILED]"),
+        row("… decided later", format!("{changed} spec_gate:stop")).exits(5).records("stopped"),
+    ]);
+}
+
+#[test]
+fn a_person_who_decides_otherwise_meanwhile_is_heard_before_anything_lands() {
+    let ready = format!("{FOUND} >still_ours");
+    issues().holds([
+        row("it is looked at right before", ready.clone()).at("still_ours").never("landing"),
+        row("cancelled, somebody else's, or its claim ended", {
+            format!("{ready} still_ours:overridden")
+        })
+        .at("report_left")
+        .never("landing"),
+        row("… which is reported, and no failure", {
+            format!("{ready} still_ours:overridden report_left:told >")
+        })
+        .tells("issue-in-progress issue-left")
+        .silent("issue-completed issue-done issue-failed")
+        .records("overridden [HARNESS_DONE]")
+        .units("I-1=skipped")
+        .exits(0),
+        row("gone", format!("{ready} still_ours:gone >"))
+            .never("landing")
+            .silent("issue-left issue-done")
+            .units("I-1=skipped"),
+        row("… and again once the branch has moved", {
+            format!("{ready} still_ours:ours landing:moved >still_ours still_ours:overridden")
+        })
+        .at("report_left"),
+    ]);
+}
+
+#[test]
 fn nothing_is_committed_or_lands_on_less_than_its_gate() {
     let script = issues();
     let whole = "blast_radius:pass tier1:pass|skipped review:pass|pass_with_warnings";

@@ -324,7 +324,7 @@ impl Tracker for Folder {
         let mut issues = self.shelf(&self.asked(filter)?)?.issues;
         issues.retain(|issue| {
             !matches!(issue.state, State::Done | State::Cancelled)
-                && (filter.label.is_empty() || issue.labels.contains(&filter.label))
+                && (filter.label.is_empty() || issue.has_label(&filter.label))
         });
         Ok(issues)
     }
@@ -351,7 +351,7 @@ impl Tracker for Folder {
             let author = self.person(&said.author);
             comments.push(Comment { id, author, at: said.at, body: said.text });
         }
-        Ok(Some(Detail { issue, comments }))
+        Ok(Some(Detail { issue, comments, linked: None }))
     }
 
     fn move_to(&self, id: &str, state: Target) -> Result<(), TrackerError> {

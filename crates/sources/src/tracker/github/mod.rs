@@ -6,12 +6,14 @@
 //! | how long does GitHub want to be left alone? | `limit.rs` |
 //! | what does an issue look like to us? | `shown.rs` |
 //! | how does a branch land as a pull request? | `pulls.rs` |
+//! | does somebody work on an issue in a pull request of theirs? | `linked.rs` |
 //!
 //! GitHub has no state for what is in progress: it is an open issue with a label. What is done is closed as completed; what
 //! was closed as not planned or as a duplicate will not be done.
 
 mod ask;
 mod limit;
+mod linked;
 pub mod pulls;
 mod shown;
 
@@ -440,7 +442,8 @@ impl Tracker for GitHub {
                 remarks => remarks?,
             };
             let comments = remarks.iter().map(|it| it.shown(me)).collect();
-            Ok(Some(Detail { issue, comments }))
+            let linked = self.linked(asking, number)?;
+            Ok(Some(Detail { issue, comments, linked }))
         };
         looked().map_err(|trouble: Trouble| trouble.told(self))
     }

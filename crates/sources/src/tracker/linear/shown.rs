@@ -77,7 +77,7 @@ impl Linear {
         // Times have the same form everywhere; of two at the same moment, everybody takes the same for older.
         comments.sort_by(|one, other| (&one.at, &one.id).cmp(&(&other.at, &other.id)));
         comments.dedup_by(|one, other| one.id == other.id);
-        Ok(Some(Detail { issue, comments }))
+        Ok(Some(Detail { issue, comments, linked: None }))
     }
 
     fn shown(&self, asking: &mut Asking<'_>, parts: Parts) -> Result<Issue, Trouble> {

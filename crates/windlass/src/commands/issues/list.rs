@@ -12,20 +12,26 @@ use crate::tracker;
 use crate::workplace::Workplace;
 
 pub fn list(which: &Whose, out: &mut Output) -> Result<Exit, Error> {
-    explained(which, None, out)
+    explained(which, None, All::Yes, out)
 }
 
 /// What a loop would do, issue by issue.
-pub fn explained(which: &Whose, only: Option<String>, out: &mut Output) -> Result<Exit, Error> {
+pub fn explained(
+    which: &Whose,
+    only: Option<String>,
+    all: All,
+    out: &mut Output,
+) -> Result<Exit, Error> {
     let place = Workplace::find(Path::new("."))?;
     let config = config(&place)?;
     let top = place.repository.top();
-    let Place { filter, tracked, .. } = which.open(&config.issues, top, mask(&config))?;
     // A file that cannot be read is for whoever starts a loop to see to.
     let left = left(&place).ok().flatten();
+    let said = which.adopting(&config.issues, left.as_ref());
+    let Place { filter, tracked, .. } = which.open(&said, top, mask(&place, &config))?;
     let known = known(&place, left.as_ref());
     let tracker = &*tracked.tracker;
-    let selection = select(tracker, &wanted(filter.clone(), only), &known, All::Yes);
+    let selection = select(tracker, &wanted(filter.clone(), only), &known, all);
     shown(&selection.map_err(tracker::refused)?, out)?;
     for complaint in tracker.complaints(&filter).map_err(tracker::refused)? {
         out.note(&clean(&complaint))?;

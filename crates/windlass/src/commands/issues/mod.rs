@@ -2,15 +2,18 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | how does a loop begin, go on, follow? | `start.rs` |
+//! | how does a loop begin, go on? | `start.rs` |
+//! | how is it waited for more, and how does that end? | `follow.rs` |
 //! | which issues are there, and why is one left out? | `list.rs` |
 //! | how is a loop stopped, shown, and a claim ended? | `rest.rs` |
 
+mod follow;
 mod list;
 mod rest;
 mod start;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use windlass_clerks::Tracked;
@@ -18,7 +21,7 @@ use windlass_clerks::issues::{Known, Wanted, claim::Secret, settled};
 use windlass_clerks::memory::Files;
 use windlass_engine::mask::Mask;
 use windlass_sources::issues::{self as state, State};
-use windlass_sources::tracker::Filter;
+use windlass_sources::tracker::{Filter, Patience};
 
 use crate::config::{Config, IssuesConfig, Which};
 use crate::error::Error;
@@ -50,8 +53,10 @@ Examples:
   folder     a directory of Markdown  -                `labels` of each file must have it
 
 Keys come from LINEAR_API_KEY or GITHUB_TOKEN, or from a file; [issues] in windlass.toml says all of
-this once and for all. An issue is claimed by a comment: two who pull from one tracker never work on
-the same one. What a person has (assigned, or in progress without a claim) is left alone.
+this once and for all; a server of your own, or a file elsewhere than in ~/.config/windlass, you say in
+WINDLASS_TRUSTED as well. An issue is claimed by a comment: two who pull from one tracker never work on
+the same one. What a person has (assigned, in progress without a claim, in a pull request of theirs) is
+left alone, also if they take it or close it while it is worked on.
 "
 )]
 pub struct IssuesArgs {
@@ -200,12 +205,45 @@ impl Whose {
         self.team.clone().or_else(|| config.team.clone()).unwrap_or_else(|| "MB90".to_owned())
     }
 
+    /// What is said of issues, with what an earlier loop left where nobody says anything else: its file has its project, team,
+    /// label and, at Linear, the names of states.
+    fn adopting(&self, config: &IssuesConfig, left: Option<&State>) -> IssuesConfig {
+        let mut said = config.clone();
+        let Some(left) = left.filter(|left| !left.project.is_empty()) else { return said };
+        // The seed's own loop knows Linear alone.
+        let theirs = left.tracker.as_deref().map_or(Some(Which::Linear), Which::named);
+        said.tracker = self.tracker.or(said.tracker).or(theirs);
+        if theirs.is_none() || said.tracker != theirs {
+            return said;
+        }
+        let word = |text: &String| Some(text.clone()).filter(|it| !it.is_empty());
+        said.project = said.project.or_else(|| word(&left.project));
+        said.label = said.label.or_else(|| left.labels.first().and_then(word));
+        if theirs == Some(Which::Linear) {
+            said.team = said.team.or_else(|| word(&left.team));
+            said.in_progress = said.in_progress.or_else(|| word(&left.in_progress_status));
+            said.done = said.done.or_else(|| word(&left.done_status));
+        }
+        said
+    }
+
     /// The tracker with its filter. Without a project it is an error that lists those that can be seen.
     fn open(&self, config: &IssuesConfig, top: &Path, mask: Mask) -> Result<Place, Error> {
+        self.open_with(config, top, mask, Arc::new(tracker::patience()))
+    }
+
+    /// The same, for whoever waits as long as this says.
+    fn open_with(
+        &self,
+        config: &IssuesConfig,
+        top: &Path,
+        mask: Mask,
+        patience: Arc<Patience>,
+    ) -> Result<Place, Error> {
         let which = self.which(config, top);
         let project = self.project(which, config);
         let known = project.clone().unwrap_or_default();
-        let tracked = tracker::open(which, &known, config, top, mask)?;
+        let tracked = tracker::open(which, &known, config, top, mask, patience)?;
         let Some(project) = project else {
             return Err(no_project(&tracked)?);
         };
@@ -239,12 +277,12 @@ fn config(place: &Workplace) -> Result<Config, Error> {
 }
 
 /// What is never written into a tracker, for whoever only looks or releases.
-fn mask(config: &Config) -> Mask {
+fn mask(place: &Workplace, config: &Config) -> Mask {
     let own = config.issues.key_variable.as_deref();
     let variables: Vec<_> = std::env::vars_os().collect();
     let variables = variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
     let mut mask = Mask::of(variables, |name| own == Some(name));
-    if let Some(key) = config.issues.key_in_file() {
+    if let Ok(Some(key)) = config.issues.key_in_file(place.repository.top()) {
         mask.secret(&key);
     }
     mask
@@ -252,7 +290,12 @@ fn mask(config: &Config) -> Mask {
 
 /// The loop's file, if it is there.
 fn left(place: &Workplace) -> Result<Option<State>, Error> {
-    let files = Files::of(place.repository.top());
+    left_in(place.repository.top())
+}
+
+/// The same, by the top of the checkout.
+fn left_in(top: &Path) -> Result<Option<State>, Error> {
+    let files = Files::of(top);
     let text = files
         .text(state::PATH)
         .map_err(|error| Error::here(error.to_string()).hint(error.next_step()))?;

@@ -9,7 +9,7 @@ use windlass_core::run::{Phase, Wish};
 use windlass_sources::issues::{self as state, State};
 use windlass_sources::tracker::{Marker, State as Stands};
 
-use super::{NAME, Place, Whose, config, left, mask};
+use super::{NAME, Place, Whose, config, follow, left, mask};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::known;
@@ -34,10 +34,16 @@ fn open(place: &Workplace) -> Result<Option<String>, Error> {
 
 pub fn stop(out: &mut Output) -> Result<Exit, Error> {
     let place = Workplace::find(Path::new("."))?;
+    let follows = follow::stop(&place)?;
     if let Some(run) = open(&place)? {
         let sent = relay::send(place, Request::Wish { run, who: who(), wish: Wish::Stop })?;
         out.line("Harness will stop after current issue completes")?;
         out.remarks(&sent.said)?;
+        return Ok(Exit::Done);
+    }
+    if follows {
+        // It waits for new ones: nothing is under way.
+        out.line("Harness will stop after current issue completes")?;
         return Ok(Exit::Done);
     }
     match left(&place)? {
@@ -131,7 +137,8 @@ pub fn release(issue: &str, which: &Whose, out: &mut Output) -> Result<Exit, Err
             .hint(format!("`windlass skip {issue} --reason …` leaves it out")));
     }
     let top = place.repository.top();
-    let Place { tracked, .. } = which.open(&config.issues, top, mask(&config))?;
+    let said = which.adopting(&config.issues, state.as_ref());
+    let Place { tracked, .. } = which.open(&said, top, mask(&place, &config))?;
     let tracker = &*tracked.tracker;
     let Some(detail) = tracker.look(issue).map_err(tracker::refused)? else {
         return Err(Error::usage(format!("{} has no issue {issue}", tracker.name())));

@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
-use windlass_clerks::issues::{All, NEXT, select};
+use windlass_clerks::issues::{All, NEXT};
 use windlass_core::run::Phase;
 use windlass_core::value::Value;
 use windlass_core::workflow::Workflow;
+use windlass_sources::issues::State;
 
 use super::super::workflow::{CatalogueArgs, Target};
-use super::{NAME, Place, StartArgs, config, known, left, list, mask, wanted};
+use super::follow::Following;
+use super::{NAME, Place, StartArgs, left, left_in, list};
+use crate::config::IssuesConfig;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::Tone;
@@ -26,16 +28,20 @@ use crate::workplace::{Held, Workplace};
 
 pub fn start(args: &StartArgs, out: &mut Output) -> Result<Exit, Error> {
     if args.dry_run {
-        return list::explained(&args.which, args.issue.clone(), out);
+        return list::explained(&args.which, args.issue.clone(), All::Unlabelled, out);
     }
+    if !args.follow {
+        return once(args, out);
+    }
+    let following = Following::begin(&Workplace::find(Path::new("."))?)?;
     loop {
         let exit = once(args, out)?;
         let place = Workplace::find(Path::new("."))?;
-        let empty = left(&place)?.is_some_and(|it| it.ended.as_deref() == Some("done"));
-        if !args.follow || exit != Exit::Done || !empty {
+        // An issue that failed has been reported, and does not speak against the next.
+        let is_empty = left(&place)?.is_some_and(|it| it.ended.as_deref() == Some("done"));
+        if !is_empty || !following.waits(args, &place, out)? {
             return Ok(exit);
         }
-        waits(args, &place, out)?;
     }
 }
 
@@ -82,14 +88,16 @@ fn begin(held: &Held, args: &StartArgs, tone: Tone, out: &mut Output) -> Result<
     let onto = args.branch.as_deref().map_or(Onto::Here, Onto::Branch);
     let config = held.looked_over(onto)?.prepared.config;
     let top = held.repository.top();
+    // One that cannot be read is set aside by the loop.
+    let left = left_in(top).ok().flatten();
+    let said = args.which.adopting(&config.issues, left.as_ref());
     let mut which = args.which.clone();
-    let kind = which.which(&config.issues, top);
+    let kind = which.which(&said, top);
     let mut args = args.clone();
-    if which.project(kind, &config.issues).is_none() && !args.json && std::io::stdin().is_terminal()
-    {
+    if which.project(kind, &said).is_none() && !args.json && std::io::stdin().is_terminal() {
         which.project =
             Some(ask("Which Linear project should the harness pull issues from?", None, out)?);
-        if which.label.is_none() && config.issues.label.is_none() {
+        if which.label.is_none() && said.label.is_none() {
             let question = "Which label marks issues as ready for autonomous work?";
             which.label = Some(ask(question, Some("ready"), out)?);
         }
@@ -99,12 +107,12 @@ fn begin(held: &Held, args: &StartArgs, tone: Tone, out: &mut Output) -> Result<
             args.max = Some(max.ok_or_else(|| Error::usage(format!("`{said}` is no number")))?);
         }
     }
-    let place = which.open(&config.issues, top, held.mask(&config))?;
+    let place = which.open(&said, top, held.mask(&config))?;
     // A project that is not there, or a key that opens nothing, is better found out before anything is begun.
     place.tracked.tracker.ready(&place.filter).map_err(tracker::refused)?;
     let order = Order {
         flow: flow()?,
-        inputs: inputs(&place, &which.team(&config.issues), &args),
+        inputs: inputs(&place, &said, left.as_ref(), &which.team(&said), &args),
         about: Some(NAME.to_owned()),
         lands: Lands::on(args.branch.clone()),
         entry: None,
@@ -113,14 +121,25 @@ fn begin(held: &Held, args: &StartArgs, tone: Tone, out: &mut Output) -> Result<
     under_way::begin(held, order, tone)
 }
 
-fn inputs(place: &Place, team: &str, args: &StartArgs) -> BTreeMap<String, Value> {
+fn inputs(
+    place: &Place,
+    said: &IssuesConfig,
+    left: Option<&State>,
+    team: &str,
+    args: &StartArgs,
+) -> BTreeMap<String, Value> {
     let only = args.issue.as_deref().unwrap_or(NEXT);
+    let interval = left.map_or(5, |left| left.discover_interval.clamp(1, 1_000_000));
+    let word = |said: &Option<String>| Value::text(said.as_deref().unwrap_or(tracker::USUAL));
     BTreeMap::from([
         ("tracker".to_owned(), Value::text(place.which.name())),
         ("project".to_owned(), Value::text(&place.filter.project)),
         ("label".to_owned(), Value::text(&place.filter.label)),
         ("team".to_owned(), Value::text(team)),
         ("max".to_owned(), Value::Number(args.max.unwrap_or(20).into())),
+        ("discover_interval".to_owned(), Value::Number(i64::try_from(interval).unwrap_or(5))),
+        ("state_in_progress".to_owned(), word(&said.in_progress)),
+        ("state_done".to_owned(), word(&said.done)),
         ("issue".to_owned(), Value::text(only)),
         ("once".to_owned(), Value::Flag(args.once || args.issue.is_some())),
     ])
@@ -142,27 +161,5 @@ fn ask(question: &str, usual: Option<&str>, out: &mut Output) -> Result<String, 
         (false, _) => Ok(said.to_owned()),
         (true, Some(usual)) => Ok(usual.to_owned()),
         (true, None) => Err(Error::usage("nothing was said").hint("`--project` says it as well")),
-    }
-}
-
-/// Waits until there is something to do. A few percent more or less, so that many who wait do not come at once.
-fn waits(args: &StartArgs, place: &Workplace, out: &mut Output) -> Result<(), Error> {
-    let config = config(place)?;
-    let top = place.repository.top();
-    let open = args.which.open(&config.issues, top, mask(&config))?;
-    out.note(&format!("no issue is ready: looking again every {} s", args.interval))?;
-    let (wanted, every_ms) = (wanted(open.filter, None), args.interval.saturating_mul(1_000));
-    let mut spread = u64::from(std::process::id());
-    loop {
-        spread =
-            spread.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let more = (spread >> 33) % (every_ms / 10 + 1);
-        std::thread::sleep(Duration::from_millis(every_ms.saturating_add(more)));
-        let left = left(place)?;
-        let known = known(place, left.as_ref());
-        let found = select(&*open.tracked.tracker, &wanted, &known, All::No);
-        if found.map_err(tracker::refused)?.chosen.is_some() {
-            return Ok(());
-        }
     }
 }

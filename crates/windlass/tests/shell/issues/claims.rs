@@ -65,6 +65,61 @@ fn what_others_change_meanwhile_does_not_enter_the_work_and_is_said() {
     assert_eq!(rig.said("A-1", said), 1, "{}", rig.issue("A-1"));
 }
 
+/// An issue that waits for an answer of its planner, and what a person makes of it meanwhile: nothing of it lands.
+#[track_caller]
+fn is_left(meanwhile: impl Fn(&Rig), why: &str) -> Rig {
+    let script =
+        super::rig::simply(&super::rig::who("issue-planner", "A-1", "", 1), "blocked", "wait");
+    let mut rig = Rig::of(&["A-1", "A-2"], &script);
+    rig.ends(&[], 8);
+    meanwhile(&rig);
+    assert_eq!(rig.answers("ask_blocked", &["--text", "go on"]), Some(0), "{}", rig.told);
+    let said = format!("Harness left this issue in iteration 1: {why}. Nothing of it has landed");
+    assert_eq!(rig.said("A-1", &said), 1, "{}", rig.issue("A-1"));
+    assert!(rig.told.contains(&format!("A-1: {why}: nothing of it lands")), "{}", rig.told);
+    assert_eq!(rig.said("A-1", "Harness completed"), 0);
+    // The other one is worked on, and this one is no failure.
+    assert_eq!(rig.subjects(), ["feat: g1"]);
+    assert_eq!(rig.state("completed_issues"), "[\"A-2\"]");
+    assert_eq!(rig.state("skipped_issues"), "[\"A-1\"]");
+    assert_eq!(rig.state("consecutive_failures"), "0");
+    assert_eq!(rig.run(&["lanes", "list"]), Some(0));
+    let kept = rig.told.rsplit("$ windlass").next().unwrap();
+    assert!(kept.contains("A-1"), "its work is kept: {kept}");
+    rig
+}
+
+#[test]
+fn an_issue_that_a_person_cancels_or_takes_meanwhile_does_not_land_and_stays_as_they_have_it() {
+    let set = |front: &'static str| {
+        move |rig: &Rig| {
+            let text = rig.issue("A-1").replace("state: in progress\n", front);
+            rig.write("issues/A-1.md", &text);
+        }
+    };
+    let rig = is_left(set("state: cancelled\nassignee: Grace\n"), "it is cancelled by now");
+    let changed = "(its state, now cancelled, its assignee, now Grace)";
+    assert!(rig.issue("A-1").contains("\nstate: cancelled\nassignee: Grace\n"));
+    assert_eq!(rig.said("A-1", changed), 1, "{}", rig.issue("A-1"));
+    let rig =
+        is_left(set("state: in progress\nassignee: Grace\n"), "it is assigned to Grace by now");
+    assert!(rig.issue("A-1").contains("\nstate: in progress\nassignee: Grace\n"));
+    is_left(set("state: done\n"), "it is done by now");
+}
+
+#[test]
+fn an_issue_whose_claim_is_ended_elsewhere_does_not_land() {
+    let release = |rig: &Rig| {
+        let text = rig.issue("A-1");
+        let key = text.split("windlass claim ").nth(1).unwrap().split(' ').next().unwrap();
+        let said = format!(
+            "\n### Grace · 2026-11-18T21:08:02Z\n\nReleased.\n\n<!-- windlass release {key} -->\n"
+        );
+        rig.write("issues/A-1.md", &(text.clone() + &said));
+    };
+    is_left(release, "its claim was released");
+}
+
 mod slow {
     use super::*;
 

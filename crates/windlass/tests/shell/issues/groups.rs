@@ -157,3 +157,92 @@ fn a_spec_that_cannot_be_read_is_named_with_its_place() {
     let seen = rig.ends(&["--once"], 0);
     assert!(seen.contains("subsystems_knowledge/bad.yaml:3:"), "{seen}");
 }
+
+#[test]
+fn a_pass_without_evidence_is_none_and_evidence_is_shown_where_it_is_looked_at() {
+    let empty = passes("", 0, "pass", "").replace("evidence = 'looked'", "evidence = ' '");
+    let mut rig = Rig::of(&["A-1"], &empty);
+    let seen = rig.ends(&["--once"], 3);
+    assert!(seen.contains("no `evidence` that `src-1` holds"), "{seen}");
+    assert_eq!(rig.subjects(), [""; 0]);
+
+    let mut rig = Rig::of(&["A-1"], "");
+    let seen = rig.ends(&["--once"], 0);
+    let shown = "Invariant Check — Group 1:\n- [PASS] Every file ends in a newline — looked\n";
+    assert_eq!(seen.matches(shown).count(), 1, "{seen}");
+    assert_eq!(seen.matches("A-1: Invariant Check:\n- [PASS] Every file").count(), 1, "{seen}");
+}
+
+#[test]
+fn how_far_a_plan_reaches_is_shown_and_said_in_the_issue_with_files_that_are_nobodys() {
+    let plan = says(
+        &who("issue-planner", "A-1", "", 0),
+        "verdict = 'planned', summary = 'a plan', groups = [{ id = 'g1', title = 'feat: g1', files = ['src/A-1-g1.txt', 'notes.txt'] }]",
+        &[],
+    );
+    let applied = says(
+        &who("issue-worker", "A-1", "g1", 0),
+        "verdict = 'applied', summary = 'it is there'",
+        &[("src/A-1-g1.txt", "fine\n"), ("notes.txt", "fine\n")],
+    );
+    let mut rig = Rig::of(&["A-1"], &(plan + &applied));
+    let seen = rig.ends(&["--once"], 0);
+    let reach = "- src: src/A-1-g1.txt\n- of no subsystem: notes.txt";
+    assert!(seen.contains(&format!("A-1: blast radius:\n{reach}")), "{seen}");
+    let issue = rig.issue("A-1");
+    assert!(issue.contains(&format!("Blast radius:\n{reach}")), "{issue}");
+    let warned = "Warnings:\n- no subsystem is described that these files are of: notes.txt\n";
+    assert!(issue.contains(warned), "{issue}");
+}
+
+#[test]
+fn what_is_checked_is_what_is_committed_and_not_what_lies_about() {
+    let mut rig = Rig::of(&["A-1"], "");
+    let weak = super::rig::SPEC.replace("sh test.sh wrong", "touch /tmp/never; false");
+    rig.write("subsystems_knowledge/src.yaml", &weak);
+    rig.write(
+        "subsystems_knowledge/more.yaml",
+        "name: more\npaths: [src]\ntests: { tier0: 'false' }\n",
+    );
+    rig.ends(&["--once"], 0);
+    assert_eq!(rig.subjects(), ["feat: g1"]);
+    let issue = rig.issue("A-1");
+    assert!(issue.contains("tier0 PASS") && !issue.contains("- more:"), "{issue}");
+}
+
+/// An issue whose work writes this into the spec.
+fn respecified(spec: &str) -> Rig {
+    let plan = says(
+        &who("issue-planner", "A-1", "", 0),
+        "verdict = 'planned', summary = 'a plan', groups = [{ id = 'g1', title = 'docs: g1', files = ['subsystems_knowledge/src.yaml'] }]",
+        &[],
+    );
+    let applied = says(
+        &who("issue-worker", "A-1", "g1", 0),
+        "verdict = 'applied', summary = 'it is there'",
+        &[("subsystems_knowledge/src.yaml", spec)],
+    );
+    Rig::of(&["A-1"], &(plan + &applied))
+}
+
+#[test]
+fn work_that_changes_what_is_checked_waits_for_a_person_and_words_do_not() {
+    let gap = format!("{}known_gaps: [what a greeting is]\n", super::rig::SPEC);
+    let mut rig = respecified(&gap);
+    rig.ends(&["--once"], 0);
+    assert_eq!(rig.subjects(), ["docs: g1"]);
+
+    let weaker = super::rig::SPEC.replace("sh test.sh wrong", "sh -c true");
+    let mut rig = respecified(&weaker);
+    let seen = rig.ends(&["--once"], 8);
+    let told = "subsystems_knowledge/src.yaml: - tier0: sh test.sh wrong";
+    assert!(seen.contains(told) && seen.contains("src.yaml: + tier0: sh -c true"), "{seen}");
+    assert_eq!(rig.subjects(), [""; 0], "nothing lands before somebody has said so");
+    assert_eq!(rig.answers("spec_gate", &["yes"]), Some(0), "{}", rig.told);
+    assert_eq!(rig.subjects(), ["docs: g1"]);
+
+    let mut rig = respecified(&weaker);
+    rig.ends(&["--once"], 8);
+    assert_eq!(rig.answers("spec_gate", &["give_up"]), Some(4), "{}", rig.told);
+    assert_eq!(rig.subjects(), [""; 0]);
+}

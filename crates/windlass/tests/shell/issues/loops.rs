@@ -1,5 +1,7 @@
 //! The loop: when it stops, what it remembers, how it is taken up again (I1, I2, I9, I10).
 
+use windlass_trackerkit::linear;
+
 use super::rig::{Rig, STATE, says, simply, who};
 
 /// An issue that fails: its planner is blocked, and a policy gives it up.
@@ -157,4 +159,58 @@ fn a_loop_that_is_told_to_stop_finishes_the_issue_under_way() {
     assert_eq!(rig.answers("ask_blocked", &["give_up"]), Some(5), "{}", rig.told);
     assert_eq!(rig.state("failed_issues"), "[\"A-1\"]");
     assert!(!rig.issue("A-2").contains("Harness"), "{}", rig.issue("A-2"));
+}
+
+/// As the seed's own loop leaves it, where its states, its label and its team are called otherwise.
+const OTHERWISE: &str = "---\nactive: false\niteration: 1\nmax_iterations: 20\nconsecutive_failures: 0\ndiscover_interval: 2\n\n\
+    linear_project: \"Ship\"\nlinear_team: \"OPS\"\nlinear_filter_labels: [\"go\"]\nlinear_done_status: \"Shipped\"\n\
+    linear_in_progress_status: \"Doing\"\n\ncompleted_issues: []\nfailed_issues: []\nskipped_issues: []\nfriction_log: []\nended: done\n---\n";
+
+#[test]
+fn what_the_seeds_loop_was_set_to_counts_where_nothing_else_is_said() {
+    let tracker = linear::Linear::start().unwrap();
+    let states = [("Todo", "unstarted"), ("Doing", "started"), ("Shipped", "completed")];
+    tracker.team("OPS", &states);
+    tracker.label("go", None);
+    tracker.project("Ship", "ship", &["OPS"]);
+    let issue = |title| {
+        let new = linear::NewIssue {
+            title,
+            team: "OPS",
+            project: Some("Ship"),
+            labels: &["go"],
+            ..Default::default()
+        };
+        tracker.issue(&new)
+    };
+    let ids = [issue("Say hello"), issue("Say bye")];
+    let rig = Rig::of(&[&ids[0], &ids[1]], "");
+    rig.write(STATE, OTHERWISE);
+    // Where Linear is has to be said; what is taken from there stands in the file.
+    let config = rig.file("windlass.toml").unwrap();
+    let place = format!("[issues]\nbase-url = '{}'\n", tracker.url());
+    rig.write("windlass.toml", &format!("{config}{place}"));
+    rig.scratch.git(&["commit", "-qam", "Linear is here"]);
+    let run = |args: &[&str]| {
+        let output = rig.scratch.windlass(args).env("LINEAR_API_KEY", "test-key").output().unwrap();
+        let seen = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{seen}");
+        seen
+    };
+    assert!(run(&["issues", "list"]).contains(&ids[0]));
+    let seen = run(&["issues"]);
+    assert!(seen.contains("Discovery trigger: 2 issues completed"), "{seen}");
+    for id in &ids {
+        assert_eq!(tracker.state(id), "Shipped", "{seen}");
+    }
+    for (field, is) in [
+        ("discover_interval", "2"),
+        ("linear_project", "\"Ship\""),
+        ("linear_team", "\"OPS\""),
+        ("linear_filter_labels", "[\"go\"]"),
+        ("linear_done_status", "\"Shipped\""),
+        ("linear_in_progress_status", "\"Doing\""),
+    ] {
+        assert_eq!(rig.state(field), is, "{field}");
+    }
 }

@@ -4,10 +4,13 @@
 mod claims;
 mod crowd;
 mod example;
+mod follow;
 mod groups;
 mod hostile;
 mod injections;
+mod keys;
 mod loops;
 mod rig;
+mod said;
 mod seed;
 mod trackers;

@@ -142,7 +142,7 @@ fn the_state_file_is_the_seeds() {
                   discover_interval: 5\n\nlinear_project: \"{project_id}\"\nlinear_team: \"{team_id}\"\n\
                   linear_filter_labels: [\"{label}\"]\nlinear_done_status: \"Done\"\n\
                   linear_in_progress_status: \"In Progress\"\n\n{claimed}completed_issues: []\nfailed_issues: []\n\
-                  skipped_issues: []\n\nfriction_log: []\n---\n\nYou are running the autonomous engineering harness. \
+                  skipped_issues: []\n\nfriction_log: []\n{elsewhere}---\n\nYou are running the autonomous engineering harness. \
                   Execute /harness start to pick up the next issue from Linear and run the plan-work-review-commit cycle. \
                   Consult the harness-protocol skill for gate rules and failure handling. \
                   Output [ISSUE_COMPLETE: <id>] when done with an issue, [ISSUE_FAILED: <id>] on failure, \
@@ -155,6 +155,8 @@ fn the_state_file_is_the_seeds() {
             ("team_id", "T-1"),
             ("label", "ready"),
             // Step 4: `current_issue: {issue_id}`.
+            // Ours: the seed knows Linear alone.
+            ("elsewhere", "tracker: \"folder\"\n"),
             ("claimed", "current_issue: \"A-1\"\n"),
         ],
     );

@@ -8,7 +8,7 @@ use super::rig::Rig;
 const KEY: &str = "test-key";
 
 /// Has the loop look for its issues at a server.
-fn at(rig: &Rig, tracker: &str, project: &str, url: &str) {
+pub fn at(rig: &Rig, tracker: &str, project: &str, url: &str) {
     let config = rig.file("windlass.toml").unwrap();
     let issues =
         format!("[issues]\ntracker = '{tracker}'\nproject = '{project}'\nbase-url = '{url}'\n");
@@ -102,6 +102,47 @@ fn issues_of_github_are_worked_off_and_each_comment_is_there_once() {
     is_kept_nowhere(&rig);
 }
 
+/// Somebody cancels an issue at the very moment at which it is said that it is completed.
+#[test]
+fn an_issue_that_is_cancelled_once_its_work_has_landed_is_not_moved() {
+    let tracker = linear::Linear::start().unwrap();
+    let id = tracker.issue(&linear::NewIssue::default());
+    let rig = Rig::of(&[&id], "");
+    at(&rig, "linear", "Harness", &tracker.url());
+    let tracker = std::sync::Arc::new(tracker);
+    let place = std::sync::Arc::downgrade(&tracker);
+    tracker.on_write(move |write| {
+        if let Some(place) = place.upgrade().filter(|_| write.text.starts_with(COMPLETED)) {
+            place.move_to(&write.issue, "Canceled");
+        }
+    });
+    let seen = runs(&rig, &["issues"], 0);
+    assert_eq!(tracker.state(&id), "Canceled", "{seen}");
+    assert!(seen.contains("left as it is: it is Canceled by now"), "{seen}");
+    assert_eq!(rig.subjects()[1..], ["feat: g1"], "it had landed before");
+}
+
+#[test]
+fn an_issue_that_a_person_works_on_in_a_pull_request_is_left_alone_and_explained() {
+    let tracker = github::GitHub::start().unwrap();
+    let theirs = tracker.issue(&github::NewIssue::default());
+    let free = tracker.issue(&github::NewIssue::default());
+    let pull = tracker.pull("ada", "fix", "Fix it");
+    tracker.edit(pull, &format!("Closes #{theirs}"));
+    let name = format!("#{free}");
+    let rig = Rig::of(&[&name], "");
+    at(&rig, "github", "acme/harness", &tracker.url());
+    let seen = runs(&rig, &["issues", "--dry-run"], 0);
+    assert!(seen.contains("ada works on it: the pull request #3 is open"), "{seen}");
+    assert!(seen.contains(&format!("next     {name}")), "{seen}");
+    runs(&rig, &["issues"], 0);
+    assert!(tracker.said(theirs).is_empty());
+    assert_eq!(
+        (tracker.state(theirs).as_str(), tracker.state(free).as_str()),
+        ("open", "completed")
+    );
+}
+
 #[test]
 fn a_project_that_is_not_there_starts_nothing_and_those_that_are_there_are_named() {
     let tracker = linear::Linear::start().unwrap();
@@ -163,5 +204,54 @@ mod slow {
             after += 23;
         }
         assert!(after > 50, "it was killed a few times");
+    }
+
+    /// The same at GitHub, with two issues, one of which has two groups.
+    #[test]
+    fn killed_anywhere_and_resumed_github_hears_everything_once() {
+        let mut after = 5;
+        loop {
+            let tracker = github::GitHub::start().unwrap();
+            let number = || tracker.issue(&github::NewIssue::default());
+            let (first, second) = (number(), number());
+            let ids = [format!("#{first}"), format!("#{second}")];
+            let script = super::super::rig::plans(&ids[0], &["g1", "g2"]);
+            let rig = Rig::of(&[&ids[0], &ids[1]], &script);
+            at(&rig, "github", "acme/harness", &tracker.url());
+            let mut command = rig.scratch.windlass(&["issues", "--json"]);
+            let mut child = command.env("GITHUB_TOKEN", KEY).spawn().unwrap();
+            let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+            let read = lines.by_ref().take(after).count();
+            child.kill().unwrap();
+            child.wait().unwrap();
+            let over = read < after;
+            if !over {
+                // It may have come to its end before it was killed.
+                let mut command = rig.scratch.windlass(&["resume"]);
+                let output = command.env("GITHUB_TOKEN", KEY).output().unwrap();
+                let seen = String::from_utf8_lossy(&output.stderr).into_owned();
+                let was_over = seen.contains("no run is open") || seen.contains("is over");
+                assert!(output.status.code() == Some(0) || was_over, "{seen}");
+            }
+            for (issue, nth) in [(first, 1), (second, 2)] {
+                let said = tracker.said(issue);
+                let starts = format!("Harness iteration {nth} starting.");
+                let ends = format!("{COMPLETED} {nth}.");
+                assert_eq!(said.len(), 2, "after {after}: {said:?}");
+                assert!(said[0].body.starts_with(&starts) && said[1].body.starts_with(&ends));
+                assert_eq!(tracker.state(issue), "completed", "after {after}");
+                assert_eq!(tracker.labels(issue), ["ready"], "after {after}");
+            }
+            let writes = |what: &str| tracker.writes().iter().filter(|it| it.what == what).count();
+            assert_eq!((writes("labels.create"), writes("issue-labels.add")), (1, 2));
+            assert_eq!((writes("comments.create"), writes("issues.update")), (4, 2));
+            let subjects = rig.subjects();
+            assert_eq!(subjects[1..], ["feat: g1", "feat: g2", "feat: g1"], "after {after}");
+            if over {
+                break;
+            }
+            after += 29;
+        }
+        assert!(after > 120, "it was killed a few times");
     }
 }

@@ -228,3 +228,31 @@ fn projects_are_those_that_the_key_sees() {
     let ids: Vec<String> = github.projects().unwrap().into_iter().map(|it| it.id).collect();
     assert_eq!(ids, ["acme/other"]);
 }
+
+#[test]
+fn somebody_who_works_on_an_issue_in_a_pull_request_is_named() {
+    let (there, github, _) = github();
+    there.pages_of(1);
+    let number = there.issue(&Made::default());
+    let linked = || github.look("#1").unwrap().unwrap().linked.map(|it| (it.name, it.by.name));
+    let asks = there.pull("ada", "fix", "Fix it");
+    there.edit(asks, "See #1, and #12.");
+    assert_eq!(linked(), None, "it only names it");
+    there.edit(asks, "Closes #1");
+    assert_eq!(linked(), Some(("#2".to_owned(), "ada".to_owned())));
+    there.close(asks, "completed");
+    assert_eq!(linked(), None, "what is closed is nobody's work any more");
+    // Ours is our own work; another that only names it counts once somebody has connected the two.
+    let ours = there.pull("windlass", "windlass/1", "Ours");
+    there.edit(ours, "Fixes #1");
+    let named = there.pull("bob", "bobs", "Bob's");
+    there.edit(named, "About #1");
+    assert_eq!(linked(), None);
+    there.connect(number);
+    assert_eq!(linked(), Some(("#4".to_owned(), "bob".to_owned())));
+    there.disconnect(number);
+    assert_eq!(linked(), None);
+    // An issue that names it is no pull request.
+    there.issue(&Made { body: "Closes #1", ..Made::default() });
+    assert_eq!(linked(), None);
+}

@@ -159,6 +159,10 @@ pub fn trouble(place: &dyn Place, round: usize) {
         let before = if kind == kinds.say { says } else { changes };
         place.faults().add_after(before + nth, kind, fault);
     }
+    // A time limit that passes takes a minute, and is for those who have the time: whoever does more than one round.
+    if round > 0 {
+        place.faults().add_after(says + 27, kinds.say, Fault::SilenceAfter);
+    }
     place.faults().add_after(round, kinds.make, Fault::CutAfter);
     for (nth, fault) in [(20, Fault::status(502)), (70, place.limited()), (120, Fault::CutBefore)] {
         place.faults().add_after(120 * round + nth, "", fault);

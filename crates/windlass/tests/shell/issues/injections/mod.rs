@@ -22,6 +22,7 @@ use super::rig::{Rig, STATE};
 const CONFIG: &str = "[agents.obeys]\nkind = 'command'\ncommand = ['python3', 'obeys.py']\ncost = 'none'\n\
                       [roles]\ndefault = 'obeys'\n\
                       [policies.again]\nstage = 'again_gate'\nanswer = 'restart'\n\
+                      [policies.specs]\nstage = 'spec_gate'\nanswer = 'give_up'\n\
                       [policies.blocked]\nstage = 'ask_blocked'\nanswer = 'give_up'\n";
 
 /// A repository in which the obedient agent works, beside a person's things.

@@ -1,0 +1,168 @@
+//! Following: whoever waits for new issues, how they are told to stop, and how long they wait.
+
+use std::fs::{File, TryLockError};
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use windlass_clerks::issues::{All, select};
+use windlass_sources::tracker::TrackerError;
+
+use super::{StartArgs, config, known, left, mask, wanted};
+use crate::error::Error;
+use crate::render::Output;
+use crate::tracker;
+use crate::workplace::Workplace;
+
+/// What is held by whoever follows, below the directory in which Windlass remembers things. Something in it is a wish to stop.
+const MARK: &str = "issues/following";
+
+/// A tracker that does not answer is asked again at least this often.
+const LONGEST_MS: u64 = 15 * 60 * 1000;
+
+/// Whoever waits looks this often whether they are to stop.
+const LOOKS_MS: u64 = 250;
+
+/// Somebody follows here, until this is dropped.
+pub struct Following(File);
+
+fn mark(place: &Workplace) -> PathBuf {
+    place.dir.join(MARK)
+}
+
+impl Following {
+    /// From now on it is known here that somebody follows.
+    pub fn begin(place: &Workplace) -> Result<Self, Error> {
+        let path = mark(place);
+        let failed = |error| Error::unwritable(&path, error);
+        std::fs::create_dir_all(path.parent().unwrap_or(&place.dir)).map_err(failed)?;
+        let file = File::options().create(true).append(true).open(&path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::not_taken("somebody follows here already")
+                    .hint("`windlass issues stop` ends that"));
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
+        // What was wished of whoever followed before has come to its end with them.
+        file.set_len(0).map_err(failed)?;
+        Ok(Following(file))
+    }
+
+    fn is_to_stop(&self) -> bool {
+        self.0.metadata().is_ok_and(|found| found.len() > 0)
+    }
+
+    /// Waits until there is something to do: false if that is to be nothing any more. A tracker that has no answer is asked
+    /// again, less and less often.
+    pub fn waits(
+        &self,
+        args: &StartArgs,
+        place: &Workplace,
+        out: &mut Output,
+    ) -> Result<bool, Error> {
+        let config = config(place)?;
+        let said = args.which.adopting(&config.issues, left(place).ok().flatten().as_ref());
+        // Each look is one try: how long to wait is for us to say.
+        let impatient = Arc::new(|_: Duration| false);
+        let open =
+            args.which.open_with(&said, place.repository.top(), mask(place, &config), impatient)?;
+        out.note(&format!("no issue is ready: looking again every {} s", args.interval))?;
+        let wanted = wanted(open.filter, None);
+        let every_ms = args.interval.saturating_mul(1_000);
+        let (mut spread, mut failed) = (u64::from(std::process::id()), 0);
+        loop {
+            spread = next(spread);
+            if !self.lets_pass(pause_ms(every_ms, failed, spread)) {
+                out.note("told to stop: no more issues are waited for")?;
+                return Ok(false);
+            }
+            let left = left(place)?;
+            let known = known(place, left.as_ref());
+            match select(&*open.tracked.tracker, &wanted, &known, All::No) {
+                Ok(found) if found.chosen.is_some() => return Ok(true),
+                Ok(_) => failed = 0,
+                Err(error @ TrackerError::Unreachable { .. }) => {
+                    failed += 1;
+                    let wait_s = longer_ms(every_ms, failed) / 1_000;
+                    out.note(&format!("{error}; looking again in {wait_s} s"))?;
+                }
+                Err(error) => return Err(tracker::refused(error)),
+            }
+        }
+    }
+
+    /// Lets so much time pass; false if somebody wants it to stop meanwhile.
+    fn lets_pass(&self, mut left_ms: u64) -> bool {
+        while left_ms > 0 && !self.is_to_stop() {
+            let part_ms = left_ms.min(LOOKS_MS);
+            std::thread::sleep(Duration::from_millis(part_ms));
+            left_ms -= part_ms;
+        }
+        !self.is_to_stop()
+    }
+}
+
+/// Tells whoever follows here to stop; whether somebody does.
+pub fn stop(place: &Workplace) -> Result<bool, Error> {
+    let path = mark(place);
+    let failed = |error| Error::unwritable(&path, error);
+    let mut file = match File::options().append(true).open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(failed(error)),
+    };
+    match file.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => {
+            file.write_all(b"stop\n").map_err(failed)?;
+            Ok(true)
+        }
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
+}
+
+/// The next number of a row that looks like chance.
+fn next(spread: u64) -> u64 {
+    spread.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407)
+}
+
+/// How long is waited, where so many looks in a row had no answer.
+fn longer_ms(every_ms: u64, failed: u32) -> u64 {
+    let longer = every_ms.saturating_mul(1 << failed.min(20));
+    longer.min(LONGEST_MS.max(every_ms))
+}
+
+/// The same and up to a tenth more, so that many who wait do not come at once.
+fn pause_ms(every_ms: u64, failed: u32, spread: u64) -> u64 {
+    let longer = longer_ms(every_ms, failed);
+    longer.saturating_add((spread >> 33) % (longer / 10 + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_comes_up_to_a_tenth_later_and_not_all_at_once() {
+        let mut spread = 4711;
+        let mut seen = std::collections::BTreeSet::new();
+        for _ in 0..2_000 {
+            spread = next(spread);
+            let pause = pause_ms(60_000, 0, spread);
+            assert!((60_000..=66_000).contains(&pause), "{pause}");
+            seen.insert((pause - 60_000) / 1_000);
+        }
+        assert!(seen.is_superset(&(0..6).collect()), "every part of the tenth is used: {seen:?}");
+    }
+
+    #[test]
+    fn who_has_no_answer_asks_less_and_less_often() {
+        let waits: Vec<u64> = (0..6).map(|failed| longer_ms(60_000, failed) / 1_000).collect();
+        assert_eq!(waits, [60, 120, 240, 480, 900, 900]);
+        assert_eq!(longer_ms(3_600_000, 9), 3_600_000, "never more often than was said");
+        assert_eq!(pause_ms(u64::MAX, 99, u64::MAX), u64::MAX);
+    }
+}
