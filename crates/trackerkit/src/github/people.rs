@@ -10,6 +10,11 @@ impl GitHub {
         self.world().say(0, number, by, body).unwrap_or(0)
     }
 
+    /// Somebody has nothing to do with the repository, and may say something all the same.
+    pub fn stranger(&self, login: &str) {
+        self.world().repositories[0].strangers.insert(login.to_owned());
+    }
+
     /// Somebody deletes a comment.
     pub fn delete_comment(&self, id: u64) {
         for issue in self.world().repositories[0].issues.values_mut() {

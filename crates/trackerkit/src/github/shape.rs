@@ -49,6 +49,10 @@ impl Place<'_> {
         user(self.base, login, self.world)
     }
 
+    fn association(&self, login: &str) -> &'static str {
+        if self.repository.strangers.contains(login) { "NONE" } else { "MEMBER" }
+    }
+
     fn url(&self, rest: &str) -> String {
         format!("{}/repos/{}/{rest}", self.base, self.repository.name)
     }
@@ -100,7 +104,7 @@ impl Place<'_> {
             "closed_at": it.closed_s.map(stamp),
             "created_at": stamp(it.created_s),
             "updated_at": stamp(it.updated_s),
-            "author_association": "MEMBER",
+            "author_association": self.association(&it.by),
         });
         if it.pull.is_some() {
             value["pull_request"] = json!({
@@ -173,7 +177,7 @@ impl Place<'_> {
             "user": self.user(&it.by),
             "created_at": stamp(it.created_s),
             "updated_at": stamp(it.updated_s),
-            "author_association": "MEMBER",
+            "author_association": self.association(&it.by),
         })
     }
 
@@ -222,7 +226,7 @@ impl Place<'_> {
             "pull_request_url": self.url(&format!("pulls/{number}")),
             "submitted_at": stamp(it.at_s),
             "commit_id": it.commit,
-            "author_association": "MEMBER",
+            "author_association": self.association(&it.by),
         })
     }
 
@@ -245,7 +249,7 @@ impl Place<'_> {
             "pull_request_url": self.url(&format!("pulls/{number}")),
             "created_at": stamp(it.at_s),
             "updated_at": stamp(it.at_s),
-            "author_association": "MEMBER",
+            "author_association": self.association(&it.by),
         })
     }
 

@@ -182,6 +182,8 @@ pub(super) struct Repository {
     pub rules: Vec<Rule>,
     /// Who does not get to see it.
     pub hidden_from: BTreeSet<String>,
+    /// Who has nothing to do with it.
+    pub strangers: BTreeSet<String>,
     /// Who sees it and may write nothing.
     pub read_only_for: BTreeSet<String>,
     pub has_issues: bool,

@@ -1,14 +1,18 @@
 //! A branch that lands as a pull request: opened once, kept up to date, and watched.
 //!
-//! The branch itself is pushed by others. What is written here may be repeated: it is looked at first.
+//! The branch itself is pushed by others. What is written here may be repeated: it is looked at first. What people write into
+//! title and body stays: ours stands between two lines of the body, and only that part is ever replaced.
+
+use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use serde_json::json;
 
 use super::ask::{Asking, Trouble, encoded};
 use super::shown::{User, same, text};
-use super::{GitHub, cut};
-use crate::tracker::{Person, TrackerError};
+use super::{BODY_CHARS_MAX, GitHub};
+use crate::tracker::marker::Form;
+use crate::tracker::{Marker, Person, TrackerError};
 
 /// The pull requests of a repository.
 #[derive(Clone, Copy, Debug)]
@@ -25,8 +29,12 @@ pub struct Wanted {
     pub base: String,
     /// In a line.
     pub title: String,
-    /// In Markdown.
+    /// What we called it before, if we have: a title that is anything else by now is somebody else's.
+    pub title_before: Option<String>,
+    /// Our part of the body, in Markdown.
     pub body: String,
+    /// What our part stands between.
+    pub marker: Marker,
 }
 
 /// A pull request.
@@ -87,7 +95,7 @@ pub struct Check {
     pub url: String,
 }
 
-/// What somebody wants changed.
+/// What somebody wants changed, or says of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
     /// GitHub's own name for it, which it keeps.
@@ -199,6 +207,8 @@ struct Status {
 struct Review {
     id: u64,
     user: Option<User>,
+    #[serde(default)]
+    author_association: Option<String>,
     body: Option<String>,
     state: String,
     submitted_at: Option<String>,
@@ -209,12 +219,32 @@ struct Review {
 struct LineComment {
     id: u64,
     user: Option<User>,
+    #[serde(default)]
+    author_association: Option<String>,
     body: Option<String>,
     path: String,
     line: Option<u64>,
     original_line: Option<u64>,
     created_at: String,
     commit_id: Option<String>,
+}
+
+/// What was said below a pull request, of all of it.
+#[derive(Deserialize)]
+struct Word {
+    id: u64,
+    user: Option<Speaker>,
+    body: Option<String>,
+    created_at: String,
+    #[serde(default)]
+    author_association: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Speaker {
+    login: String,
+    #[serde(default, rename = "type")]
+    kind: String,
 }
 
 impl<'a> Pulls<'a> {
@@ -245,10 +275,12 @@ impl<'a> Pulls<'a> {
     pub fn open_of(&self, head: &str) -> Result<Option<Pull>, TrackerError> {
         self.github.known()?;
         let found = self.find(&mut self.github.asking(), head, None);
-        found.map_err(|trouble| trouble.told(self.github))
+        let found = found.map_err(|trouble| trouble.told(self.github))?;
+        Ok(found.filter(|it| it.state == PullState::Open))
     }
 
-    /// Opens a pull request for a branch; or, if there is an open one, makes it say what it is to say.
+    /// Opens a pull request for a branch; or, if there is one, makes our part of it say what it is to say. One that has been
+    /// merged or closed is left as it is, and no other is opened.
     ///
     /// # Errors
     ///
@@ -276,17 +308,26 @@ impl<'a> Pulls<'a> {
         all().map_err(|trouble: Trouble| trouble.told(self.github))
     }
 
-    /// What others want changed: of each reviewer the last word, if it asks for changes; and what was said of lines.
+    /// What others want changed: of each reviewer the last word, if it asks for changes; what was said of lines; and what people
+    /// said below it. Only those are heard who may write to the repository. What was answered is left out by its id, so that
+    /// whatever is said later is never taken for it.
     ///
     /// # Errors
     ///
     /// When GitHub cannot be asked.
-    pub fn remarks(&self, number: u64) -> Result<Vec<Remark>, TrackerError> {
+    pub fn remarks(
+        &self,
+        number: u64,
+        answered: &BTreeSet<String>,
+    ) -> Result<Vec<Remark>, TrackerError> {
         self.github.known()?;
         let remarks = self.remarks_of(&mut self.github.asking(), number);
-        remarks.map_err(|trouble| trouble.told(self.github))
+        let mut remarks = remarks.map_err(|trouble| trouble.told(self.github))?;
+        remarks.retain(|it| !answered.contains(&it.id));
+        Ok(remarks)
     }
 
+    /// The pull request of a branch of this repository, if there is one: an open one rather than another, else the latest.
     fn find(
         &self,
         asking: &mut Asking<'_>,
@@ -296,22 +337,23 @@ impl<'a> Pulls<'a> {
         let project = &self.github.project;
         let owner = project.split('/').next().unwrap_or_default();
         let whose = encoded(&format!("{owner}:{head}"));
-        let path = format!("{}/pulls?state=open&head={whose}", self.github.here());
+        let path = format!("{}/pulls?state=all&head={whose}", self.github.here());
         let pulls: Vec<GivenPull> = asking.list(&path)?;
         let is_it = |it: &GivenPull| {
             // Somebody else's branch of the same name is not ours.
             let here = it.head.repo.as_ref().is_some_and(|repo| same(&repo.full_name, project));
             here && it.head.branch == head && base.is_none_or(|base| it.base.branch == base)
         };
-        Ok(pulls.into_iter().filter(is_it).min_by_key(|it| it.number).map(GivenPull::shown))
+        let own = pulls.into_iter().filter(is_it).map(GivenPull::shown);
+        Ok(own.max_by_key(|it| (it.state == PullState::Open, it.number)))
     }
 
     fn put_once(&self, asking: &mut Asking<'_>, wanted: &Wanted) -> Result<Pull, Trouble> {
-        let Wanted { head, base, title, body } = wanted;
-        let body = cut(body);
+        let Wanted { head, base, title, .. } = wanted;
         let found = match self.find(asking, head, Some(base))? {
             Some(found) => found,
             None => {
+                let body = wanted.within("");
                 let new = json!({"title": title, "body": body, "head": head, "base": base});
                 let path = format!("{}/pulls", self.github.here());
                 let there = |asking: &mut Asking<'_>| {
@@ -329,11 +371,19 @@ impl<'a> Pulls<'a> {
                 }
             }
         };
-        if found.title == *title && found.body.trim_end() == body.trim_end() {
+        let body = wanted.within(&found.body);
+        let mine = wanted.title_before.as_ref() == Some(&found.title);
+        let title = if mine { title } else { &found.title };
+        let is_so = found.title == *title && found.body.trim_end() == body.trim_end();
+        if is_so || found.state != PullState::Open {
             return Ok(found);
         }
         let path = format!("{}/pulls/{}", self.github.here(), found.number);
-        let new = json!({"title": title, "body": body});
+        // What is not ours is not sent: somebody may be changing it right now.
+        let mut new = json!({"body": body});
+        if *title != found.title {
+            new["title"] = json!(title);
+        }
         asking.set::<GivenPull>("PATCH", &path, Some(&new)).map(GivenPull::shown)
     }
 
@@ -383,18 +433,82 @@ impl<'a> Pulls<'a> {
         let path = format!("{}/pulls/{number}", self.github.here());
         let reviews: Vec<Review> = asking.list(&format!("{path}/reviews"))?;
         let lines: Vec<LineComment> = asking.list(&format!("{path}/comments"))?;
+        let path = format!("{}/issues/{number}/comments", self.github.here());
+        let words: Vec<Word> = asking.list(&path)?;
         let mut remarks = Vec::new();
         for (at, review) in reviews.iter().enumerate() {
             // Who approves later, or takes it back, wants nothing changed; who only says something still does.
             let decides = |it: &&Review| it.login() == review.login() && it.state != "COMMENTED";
             let is_last_word = !reviews[at + 1..].iter().any(|later| decides(&later));
-            if review.state == "CHANGES_REQUESTED" && is_last_word && review.login() != me {
+            let counts = is_heard(review.author_association.as_deref()) && review.login() != me;
+            if review.state == "CHANGES_REQUESTED" && is_last_word && counts {
                 remarks.push(review.shown(&me));
             }
         }
-        let others = lines.iter().filter(|it| it.user.as_ref().is_none_or(|it| it.login != me));
+        let others = lines.iter().filter(|it| {
+            let by_other = it.user.as_ref().is_none_or(|it| it.login != me);
+            by_other && is_heard(it.author_association.as_deref())
+        });
         remarks.extend(others.map(|it| it.shown(&me)));
+        let people = words.iter().filter(|it| {
+            let person =
+                it.user.as_ref().is_some_and(|user| user.login != me && user.kind != "Bot");
+            person && is_heard(it.author_association.as_deref())
+        });
+        remarks.extend(people.map(Word::shown));
         Ok(remarks)
+    }
+}
+
+/// Whether somebody may write to the repository; where GitHub does not say, nobody else gets there.
+fn is_heard(association: Option<&str>) -> bool {
+    association.is_none_or(|it| ["OWNER", "MEMBER", "COLLABORATOR"].contains(&it))
+}
+
+impl Wanted {
+    /// A body with our part in it as it is to be, and everything else as it is.
+    fn within(&self, body: &str) -> String {
+        let (begin, end) = self.lines();
+        let (before, after) = parted(body, &begin, &end).unwrap_or((body.trim_end(), ""));
+        let around = before.chars().count() + after.chars().count();
+        let room = BODY_CHARS_MAX.saturating_sub(around);
+        // Nothing in our part may pass for its end.
+        let ours = self.body.trim().replace("<!--", "&lt;!--");
+        let ours = match ours.char_indices().nth(room) {
+            Some((at, _)) => format!("{}…", &ours[..at]),
+            None => ours,
+        };
+        let before = before.trim_end();
+        let gap = if before.is_empty() { "" } else { "\n\n" };
+        format!("{before}{gap}{begin}\n{ours}\n{end}{after}")
+    }
+
+    /// The lines that our part stands between.
+    fn lines(&self) -> (String, String) {
+        let line = |marker: &Marker| marker.below("", Form::Hidden).trim().to_owned();
+        let end = Marker::new(&format!("{}-end", self.marker.what()), self.marker.key());
+        (line(&self.marker), line(&end))
+    }
+}
+
+/// What stands before our part and after it, if it is there.
+fn parted<'b>(body: &'b str, begin: &str, end: &str) -> Option<(&'b str, &'b str)> {
+    let from = body.rfind(begin)?;
+    let to = from + body[from..].find(end)? + end.len();
+    Some((&body[..from], &body[to..]))
+}
+
+impl Word {
+    fn shown(&self) -> Remark {
+        let name = self.user.as_ref().map(|user| user.login.clone()).unwrap_or_default();
+        Remark {
+            id: format!("said-{}", self.id),
+            author: Person { name, is_me: false },
+            at: self.created_at.clone(),
+            commit: String::new(),
+            place: None,
+            body: text(self.body.as_deref()),
+        }
     }
 }
 
