@@ -67,6 +67,24 @@ pub enum RepoError {
         /// Where it is.
         path: PathBuf,
     },
+    /// There is no remote of this name.
+    #[error(
+        "there is no remote `{remote}` here: `git remote add {remote} ADDRESS` adds one, or `[issues] remote` in windlass.toml names another"
+    )]
+    NoRemote {
+        /// What it is called.
+        remote: String,
+    },
+    /// A remote could not be reached.
+    #[error(
+        "`{remote}` cannot be pushed to: {said}; when `git push` works there without a question, `windlass resume` goes on"
+    )]
+    NotReached {
+        /// What it is called.
+        remote: String,
+        /// What git said.
+        said: String,
+    },
     /// Work of the run waits, and the branch has gone another way.
     #[error(
         "work of this run waits on `{waits}`, and `{branch}` has gone another way meanwhile: bring them together with `git merge {waits}`"

@@ -67,18 +67,44 @@ pub struct Host {
     /// Where their own git configuration is found: `HOME`, `XDG_CONFIG_HOME`, `GIT_CONFIG_GLOBAL`
     /// and `GIT_CONFIG_SYSTEM`, as far as they are set. Used to read, never to run.
     pub config: Vec<(OsString, OsString)>,
+    /// What their git needs to reach a remote, as far as it is set: an agent of ssh, a proxy, what a credential helper goes by.
+    /// Only a push has it.
+    pub reach: Vec<(OsString, OsString)>,
 }
+
+/// The variables of [`Host::reach`].
+const REACH: [&str; 17] = [
+    "SSH_AUTH_SOCK",
+    "SSH_AGENT_PID",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "USER",
+    "LOGNAME",
+    "XDG_RUNTIME_DIR",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "GH_CONFIG_DIR",
+    "GH_TOKEN",
+    "GITHUB_TOKEN",
+    "https_proxy",
+    "HTTPS_PROXY",
+    "no_proxy",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "GIT_SSL_CAINFO",
+];
 
 impl Host {
     /// The host as this process sees it.
     pub fn of_this_process() -> Host {
         let names = ["HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"];
+        let set = |names: &[&str]| {
+            let set = names.iter().filter_map(|name| Some((name.into(), env::var_os(name)?)));
+            set.collect::<Vec<(OsString, OsString)>>()
+        };
         Host {
             path: env::var_os("PATH").unwrap_or_default(),
-            config: names
-                .iter()
-                .filter_map(|name| Some((OsString::from(name), env::var_os(name)?)))
-                .collect(),
+            config: set(&names),
+            reach: set(&REACH),
         }
     }
 }
@@ -238,6 +264,8 @@ pub(crate) struct Place {
     pub config: Vec<(String, OsString)>,
     /// Whether the person's own configuration is read. Only calls that touch no file do that.
     pub theirs: bool,
+    /// Whether it goes to a remote, as the person's own git would: with their way there and their keys.
+    pub reaches: bool,
 }
 
 impl Place {
@@ -282,7 +310,11 @@ impl Place {
             env.extend(host.config.iter().cloned());
         }
         env.extend(pins::environment(self.theirs));
-        env.extend(pins::config(self.theirs, &self.config));
+        env.extend(pins::config(self.theirs, self.reaches, &self.config));
+        if self.reaches {
+            env.extend(host.reach.iter().cloned());
+            env.push(("GIT_ALLOW_PROTOCOL".into(), pins::PROTOCOLS.into()));
+        }
         let mut pin = |name: &str, path: &Option<PathBuf>| {
             env.extend(path.as_ref().map(|path| (name.into(), path.clone().into_os_string())));
         };
@@ -420,7 +452,7 @@ mod tests {
     }
 
     fn host(path: &str) -> Host {
-        Host { path: path.into(), config: vec![] }
+        Host { path: path.into(), ..Host::default() }
     }
 
     #[test]

@@ -46,6 +46,7 @@ mod pins;
 mod plugs;
 mod pool;
 mod provenance;
+mod push;
 mod reopen;
 mod repository;
 mod save;
@@ -75,6 +76,7 @@ pub use self::{
     past::Changed,
     person::{Person, When},
     pool::Salvage,
+    push::Pushed,
     repository::{Checkout, Remark, Repository},
     save::{Checkpoint, Patched, Rewound, Snapshot},
     std_run::StdRun,

@@ -72,6 +72,13 @@ const PINNED: &[(&str, &str)] = &[
     ("core.packedRefsTimeout", "2000"),
 ];
 
+/// Those of them that say how a remote is reached and who asks: a call that goes there has the person's own instead.
+const REACHING: [&str; 5] =
+    ["core.sshCommand", "core.gitProxy", "core.askPass", "credential.helper", "protocol.allow"];
+
+/// How a remote may be reached: nothing that is a program of its own, and nothing that others can read on the way.
+pub(crate) const PROTOCOLS: &str = "https:ssh:file";
+
 /// Settings for all calls but those that ask what the person's own git would see.
 const OURS: &[(&str, &str)] =
     &[("core.attributesFile", "/dev/null"), ("core.excludesFile", "/dev/null")];
@@ -106,9 +113,13 @@ pub(crate) fn environment(theirs: bool) -> impl Iterator<Item = (OsString, OsStr
 }
 
 /// The pinned settings and `more`, as variables: unlike `-c` they can carry any name and value.
-pub(crate) fn config(theirs: bool, more: &[(String, OsString)]) -> Vec<(OsString, OsString)> {
+pub(crate) fn config(
+    theirs: bool,
+    reaches: bool,
+    more: &[(String, OsString)],
+) -> Vec<(OsString, OsString)> {
     let ours = if theirs { &[] } else { OURS };
-    let pinned = PINNED.iter().chain(ours);
+    let pinned = PINNED.iter().filter(|(key, _)| !(reaches && REACHING.contains(key))).chain(ours);
     let pinned = pinned.map(|(key, value)| (OsString::from(key), OsString::from(value)));
     let more = more.iter().map(|(key, value)| (key.into(), value.clone()));
     let all: Vec<(OsString, OsString)> = pinned.chain(more).collect();

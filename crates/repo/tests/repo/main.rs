@@ -15,6 +15,7 @@ mod mirror;
 mod names;
 mod notes;
 mod pool;
+mod pushing;
 mod saving;
 mod scratch;
 mod snapshots;

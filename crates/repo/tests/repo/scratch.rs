@@ -126,6 +126,7 @@ impl Scratch {
                 ("HOME".into(), self.dir.join("home").into()),
                 ("GIT_CONFIG_SYSTEM".into(), "/dev/null".into()),
             ],
+            reach: vec![],
         }
     }
 
