@@ -251,9 +251,9 @@ fn what_is_checked_from_then_on_is_for_a_person_to_say() {
         })
         .at("landing"),
         row("… unless it was put together with something else", {
-            format!("{changed} spec_gate:yes landing:conflict resolve:resolved >spec_changes")
+            format!("{changed} spec_gate:yes landing:conflict resolve:resolved >landing")
         })
-        .at("spec_changes"),
+        .passes("resolve spec_changes landing"),
         row("… or not", format!("{changed} spec_gate:give_up"))
             .at("report_failure")
             .never("landing")
@@ -266,7 +266,8 @@ fn what_is_checked_from_then_on_is_for_a_person_to_say() {
 fn a_person_who_decides_otherwise_meanwhile_is_heard_before_anything_lands() {
     let ready = format!("{FOUND} >still_ours");
     issues().holds([
-        row("it is looked at right before", ready.clone()).at("still_ours").never("landing"),
+        row("it is looked at right before", format!("{FOUND} >landing"))
+            .passes("still_ours landing"),
         row("cancelled, somebody else's, or its claim ended", {
             format!("{ready} still_ours:overridden")
         })
