@@ -85,11 +85,11 @@ impl Effort {
             .find_map(|word| word.split('/').rev().skip(1).find(counts).map(str::to_owned));
         factors.extend(directory.map(Factor::Directory));
         let lower = text.to_lowercase();
-        let has = |keyword: &&&str| {
-            let mut words = lower.split(|letter: char| !letter.is_alphanumeric());
-            words.any(|word| word.strip_suffix('s').unwrap_or(word) == **keyword)
-        };
-        factors.extend(KEYWORDS.iter().find(has).map(|word| Factor::Keyword(word)));
+        let words = lower.split(|letter: char| !letter.is_alphanumeric());
+        let words = words.map(|word| word.strip_suffix('s').unwrap_or(word));
+        // The first of our list that is there, whichever comes first in the row.
+        let at = |word: &str| KEYWORDS.iter().position(|keyword| *keyword == word);
+        factors.extend(words.filter_map(at).min().map(|at| Factor::Keyword(KEYWORDS[at])));
         if known == Known::Failed {
             factors.push(Factor::Failed);
         }

@@ -181,11 +181,10 @@ fn commands_in(dod: &str) -> Vec<String> {
 /// Whether a text has one of some words; words of a script without spaces anywhere in it.
 fn has(text: &str, words: &[&str]) -> bool {
     let lower = text.to_lowercase();
-    let own = |word: &str| match word.is_ascii() {
-        true => lower
-            .split(|letter: char| !letter.is_alphanumeric())
-            .any(|part| part == word || part.strip_suffix('s') == Some(word)),
-        false => lower.contains(word),
+    // A table may have thousands of rows: each is gone through once for all words.
+    let mut parts = lower.split(|letter: char| !letter.is_alphanumeric());
+    let is_one = |part: &str| {
+        words.contains(&part.strip_suffix('s').unwrap_or(part)) || words.contains(&part)
     };
-    words.iter().any(|word| own(word))
+    parts.any(is_one) || words.iter().any(|word| !word.is_ascii() && lower.contains(word))
 }

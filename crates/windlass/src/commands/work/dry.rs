@@ -68,13 +68,16 @@ pub fn run(
     }
     let count = tasks.len() + unlisted;
     let many = if count == 1 { "1 task".to_owned() } else { format!("{count} tasks") };
-    out.line(&format!("{many}: {mode}, {lanes} at a time"))?;
+    let mut text = format!("{many}: {mode}, {lanes} at a time\n");
     for task in &tasks {
-        out.line(&shown(task))?;
+        text += &shown(task);
+        text.push('\n');
     }
     for new in &args.task {
-        out.line(&format!("  new    {}  it would be added to {file}", clean(new)))?;
+        text += &format!("  new    {}  it would be added to {file}\n", clean(new));
     }
+    // At once: there may be thousands of lines.
+    out.bytes(text.as_bytes())?;
     for remark in &remarks {
         out.note(&clean(remark))?;
     }
