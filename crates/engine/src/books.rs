@@ -73,6 +73,12 @@ pub struct Books {
     /// How often each unit was begun anew after it had settled.
     #[serde(default)]
     anew: BTreeMap<String, u32>,
+    /// What of each unit was seen to fail last, as it was to.
+    #[serde(default)]
+    red: BTreeMap<Option<String>, Red>,
+    /// What checks printed on the bases, by digest.
+    #[serde(default)]
+    printed_on_base: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 /// What a unit had built before its lane was left with both sides in its files.
@@ -81,6 +87,17 @@ struct Own {
     base: String,
     held: String,
     resolved_at: Option<String>,
+}
+
+/// What was seen to fail, as it was to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Red {
+    /// Where the unit's lane started from by then.
+    pub base: String,
+    /// The tree that it ran on.
+    pub tree: String,
+    /// What was printed, by digest.
+    pub output: Option<String>,
 }
 
 /// What a browser saw.
@@ -180,10 +197,16 @@ impl Books {
                 self.conflicts.insert(unit.clone(), files.clone());
                 self.own.extend(self.before.remove(unit).map(|own| (unit.clone(), own)));
             }
-            Note::BaseChecked { name, base, came, .. } => {
+            Note::BaseChecked { name, base, came, output, .. } => {
                 self.on_base.entry(base.clone()).or_default().insert(name.clone(), *came);
+                let printed = self.printed_on_base.entry(base.clone()).or_default();
+                printed.insert(name.clone(), output.clone());
             }
-            Note::Checked { unit, name, tree, command, came, output, .. } => {
+            Note::Checked { unit, name, tree, command, came, output, to_fail, .. } => {
+                if *to_fail && let Some(base) = self.bases.get(unit) {
+                    let (base, tree, output) = (base.clone(), tree.clone(), output.clone());
+                    self.red.insert(unit.clone(), Red { base, tree, output });
+                }
                 let checked = Checked {
                     tree: tree.clone(),
                     command: command.clone(),
@@ -390,6 +413,16 @@ impl Books {
     pub fn checks(&self, unit: Option<&str>) -> impl Iterator<Item = (&str, &Checked)> {
         let own = self.checks.get(&unit.map(str::to_owned));
         own.into_iter().flatten().map(|(name, checked)| (name.as_str(), checked))
+    }
+
+    /// What of a unit was seen to fail last, as it was to.
+    pub fn red(&self, unit: Option<&str>) -> Option<&Red> {
+        self.red.get(&unit.map(str::to_owned))
+    }
+
+    /// What a check printed on a base, by digest.
+    pub fn printed_on_base(&self, base: &str, check: &str) -> Option<&str> {
+        self.printed_on_base.get(base)?.get(check).map(String::as_str)
     }
 
     /// What a browser saw last of what a unit has built.

@@ -71,6 +71,9 @@ pub enum Note {
         came: Check,
         /// What it printed.
         output: Option<String>,
+        /// It was to fail: what it looked at is not built yet.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        to_fail: bool,
     },
     /// A browser looked at what a unit has built.
     Browsed {

@@ -9,6 +9,7 @@ use windlass_repo::{Oid, Store};
 use crate::books::{Attempt, Books};
 use crate::clerk::{Clerk, Situation};
 use crate::entry::{Check, Member, Picture};
+use crate::tests_kept::{Printed, Upheld};
 
 /// So much of what was said or printed is shown, from its end.
 const OUTPUT_BYTES: usize = 16 * 1024;
@@ -25,6 +26,9 @@ const OTHERS_SHOWN: usize = 20;
 /// How to get to what a question is about.
 const LANE: &str =
     "Its lane: `windlass lanes list` says which it is, `windlass lanes shell N` goes there.";
+
+/// The check whose names of tests count.
+const TEST: &str = "test";
 
 /// Everything that can be looked at.
 #[derive(Clone, Copy)]
@@ -239,6 +243,24 @@ impl Exhibits<'_> {
             ));
         }
         Some(text)
+    }
+
+    /// What a unit's tests are held against.
+    pub fn upheld(&self, unit: Option<&str>) -> Upheld {
+        let red = self.books.red(unit);
+        let read = |digest: Option<&str>| digest.and_then(|digest| self.text(digest));
+        let base = self.books.base(unit);
+        let test = self.books.checks(unit).find(|(name, _)| *name == TEST).map(|(_, it)| it);
+        let oid = |text: &str| Oid::parse(text).ok();
+        Upheld {
+            red: red.and_then(|it| Some((oid(&it.base)?, oid(&it.tree)?))),
+            printed: Printed {
+                base: read(base.and_then(|base| self.books.printed_on_base(base, TEST))),
+                red: read(red.and_then(|it| it.output.as_deref())),
+                now: test.and_then(|it| read(it.output.as_deref())),
+            },
+            ran_on: test.map(|it| it.tree.clone()),
+        }
     }
 
     fn text(&self, digest: &str) -> Option<String> {

@@ -20,6 +20,7 @@ use crate::gate::Reception;
 use crate::message::{Hands, Message, Trouble};
 use crate::role::LaneSight;
 use crate::shop::{Brake, Shop};
+use crate::tests_kept::TESTS_KEPT;
 
 /// Does what is wanted, each effect on a thread of its own.
 pub struct Workers<'j> {
@@ -102,6 +103,8 @@ impl<'j> Workers<'j> {
             apart,
             artifacts,
             before: oid(if unit.is_some() { books.base(unit) } else { books.began() }),
+            upheld: looks_at_tests(&effect.kind)
+                .then(|| self.reception().exhibits(books).upheld(unit)),
             since: task.and_then(|task| oid(books.part(unit, Some(task))?.since.as_deref())),
             conflicts: books.conflicts(unit).to_vec(),
             again: self.inherited.remove(&id),
@@ -218,6 +221,16 @@ impl<'j> Workers<'j> {
 fn landed(books: &Books) -> Vec<(String, Oid)> {
     let landed = books.landings().iter();
     landed.filter_map(|it| Some((it.unit.clone()?, Oid::parse(&it.commit).ok()?))).collect()
+}
+
+/// Whether it is looked at what became of tests.
+fn looks_at_tests(kind: &EffectKind) -> bool {
+    let names = match kind {
+        EffectKind::Errand(Errand::Checks { names, .. }) => names,
+        EffectKind::Errand(Errand::Land { proof, .. }) => proof,
+        EffectKind::Errand(_) | EffectKind::Invoke { .. } => return false,
+    };
+    names.iter().any(|name| *name == *TESTS_KEPT)
 }
 
 /// What the checks of a unit have come to, each with the tree that it ran on.

@@ -9,7 +9,7 @@
 //! | what is a person shown? | `gate.rs`, `exhibit.rs`; on a landed commit `commit_note.rs` |
 //! | who is asked? | `crew.rs`; whom nobody serves for now `accounts.rs` |
 //! | what is an agent told? | `role.rs`, `skill.rs`, `prompt.rs` |
-//! | which commands check a project? | `detect.rs`; what a change leaves behind `residuals/`; what is written down of what was asserted `asserted.rs` |
+//! | which commands check a project? | `detect.rs`; what a change leaves behind `residuals/`, what it takes from tests `tests_kept/`; what is written down of what was asserted `asserted.rs` |
 //! | what does a workflow keep besides? | `clerk.rs`; its papers in lanes `papers.rs` |
 //! | what is foreseen of lanes that change the same? | `foresight.rs`; how many lanes make sense `lanes.rs`, how much of the disk they may take `room.rs` |
 //! | what is never written down? | `mask.rs`; what JSON makes of it `escapes.rs` |
@@ -46,6 +46,7 @@ mod room;
 pub mod setup;
 pub mod shop;
 pub mod skill;
+mod tests_kept;
 pub mod trial;
 
 pub use effect::check::{COMMIT_HOOKS, hook_command};

@@ -72,7 +72,8 @@ pub(super) fn check(
     };
     let paper = Paper::default();
     let own = [job];
-    let bench = Checks { shop, job, brake, tree: &subject.tree, about: &own, proof: None, paper };
+    let (tree, to_fail) = (subject.tree.as_ref(), expect_fail);
+    let bench = Checks { shop, job, brake, tree, about: &own, proof: None, to_fail, paper };
     let before = job.before.as_ref().unwrap_or(base);
     // Where something is to fail, hooks would have to as well; and where nothing is run, they are not either.
     let hooks = !expect_fail && names.iter().any(|name| !is_looked_at(name));
@@ -107,7 +108,8 @@ pub(super) fn prove(
     let (job, tree) = (&ticket.job, car.tree.as_str());
     let paper = Paper::default();
     let about: Vec<&Job> = cars.iter().map(|(ticket, _)| &ticket.job).collect();
-    let bench = Checks { shop, job, brake, tree, about: &about, proof: Some(known), paper };
+    let (proof, to_fail) = (Some(known), false);
+    let bench = Checks { shop, job, brake, tree, about: &about, proof, to_fail, paper };
     let hooks = ticket.proof.iter().any(|name| !is_looked_at(name));
     bench.all(&ticket.proof, hooks, &car.whole, begins)
 }
@@ -152,6 +154,8 @@ pub(super) struct Checks<'a> {
     pub(super) about: &'a [&'a Job],
     /// For a landing's proof: what is on record of this very tree.
     pub(super) proof: Option<&'a [Proof]>,
+    /// What it looks at is to fail.
+    to_fail: bool,
     pub(super) paper: Paper,
 }
 
@@ -211,7 +215,7 @@ impl Checks<'_> {
         commit: &Oid,
         base: &Oid,
     ) -> Result<Check, Trouble> {
-        let (came, said) = measure.take(&self.shop.store, &self.job.effect.with, base, commit)?;
+        let (came, said) = measure.take(self.shop, self.job, self.tree, base, commit)?;
         let said = self.shop.setup.mask.bytes(said.into_bytes());
         self.note(name, None, came, Some(said));
         Ok(came)
@@ -459,6 +463,7 @@ impl Checks<'_> {
             command: command.map(|command| self.shop.setup.mask.text(command)),
             came,
             output,
+            to_fail: self.to_fail,
         });
     }
 

@@ -4,15 +4,18 @@
 //! the change is not asked.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use windlass_core::path::{For, NO_LIMIT, Scope};
 use windlass_core::value::Value;
 use windlass_repo::{Oid, Store};
 
+use super::Job;
 use crate::entry::Check;
 use crate::message::Trouble;
 use crate::residuals::{File, Residual, residuals};
+use crate::shop::Shop;
+use crate::tests_kept::{Loss, Pair, Red, TESTS_KEPT, Upheld, losses, missing};
 
 /// A check of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +26,8 @@ pub(super) enum Measure {
     Todos,
     /// It leaves nothing behind that belongs to nobody's work.
     Residuals,
+    /// It takes nothing from tests.
+    TestsKept,
 }
 
 /// What came of it, and what is said about it.
@@ -34,22 +39,25 @@ impl Measure {
             "change-limits" => Some(Measure::ChangeLimits),
             "todos" => Some(Measure::Todos),
             "residuals" => Some(Measure::Residuals),
+            TESTS_KEPT => Some(Measure::TestsKept),
             _ => None,
         }
     }
 
     /// Whether it is evidence. That nothing is left to be done is none.
     pub fn proves(self) -> bool {
-        matches!(self, Measure::ChangeLimits | Measure::Residuals)
+        matches!(self, Measure::ChangeLimits | Measure::Residuals | Measure::TestsKept)
     }
 
     pub fn take(
         self,
-        store: &Store,
-        with: &BTreeMap<String, Value>,
+        shop: &Shop,
+        job: &Job,
+        tree: &str,
         base: &Oid,
         commit: &Oid,
     ) -> Result<Measured, Trouble> {
+        let (store, with) = (&shop.store, &job.effect.with);
         let changes = store.changes(base, commit)?;
         match self {
             Measure::ChangeLimits => {
@@ -67,6 +75,7 @@ impl Measure {
                 }
                 Ok(left_behind(&residuals(&files)))
             }
+            Measure::TestsKept => tests_kept(store, job.upheld.as_ref(), tree, base, commit),
             Measure::Todos => {
                 let mut found = Vec::new();
                 for change in changes.iter().filter(|change| !change.new.is_absent()) {
@@ -195,6 +204,57 @@ fn todos(path: &Path, before: &[u8], now: &[u8]) -> Vec<Todo> {
 fn is_todo(line: &str) -> bool {
     let words = line.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
     words.into_iter().any(|word| matches!(word, "TODO" | "FIXME"))
+}
+
+/// Whether tests are what they were, by their files and by what ran of them.
+fn tests_kept(
+    store: &Store,
+    upheld: Option<&Upheld>,
+    tree: &str,
+    base: &Oid,
+    commit: &Oid,
+) -> Result<Measured, Trouble> {
+    let mut pairs: BTreeMap<PathBuf, Pair> = BTreeMap::new();
+    for change in store.changes(base, commit)? {
+        pairs.insert(change.path.clone(), Pair { path: change.path, ..Pair::default() });
+    }
+    let red = upheld.and_then(|it| it.red.as_ref());
+    if let Some((origin, seen)) = red {
+        for change in store.changes(origin, seen)? {
+            let pair = pairs.entry(change.path.clone()).or_default();
+            pair.path = change.path;
+            if let Some(then) = store.file_at(seen, &pair.path)? {
+                let origin = store.file_at(origin, &pair.path)?;
+                pair.red = Some(Red { origin, then });
+            }
+        }
+    }
+    for pair in pairs.values_mut() {
+        pair.base = store.file_at(base, &pair.path)?;
+        pair.now = store.file_at(commit, &pair.path)?;
+    }
+    let pairs: Vec<Pair> = pairs.into_values().collect();
+    let printed = upheld.filter(|it| it.ran_on.as_deref() == Some(tree)).map(|it| &it.printed);
+    let gone = printed.map(missing).unwrap_or_default();
+    Ok(lost(&losses(&pairs), &gone))
+}
+
+/// What tests have lost, by file and line.
+fn lost(found: &[Loss], gone: &[String]) -> Measured {
+    let mut said = String::new();
+    for Loss { path, line, what } in found.iter().take(NAMED) {
+        said.push_str(&format!("  {}:{line}: {what}\n", path.display()));
+    }
+    if found.len() > NAMED {
+        said.push_str(&format!("  and {} more\n", found.len() - NAMED));
+    }
+    for what in gone {
+        said.push_str(&format!("  {what}\n"));
+    }
+    match said.is_empty() {
+        true => (Check::Pass, "tests are what they were, or more\n".to_owned()),
+        false => (Check::Fail, format!("tests are less than they were:\n{said}")),
+    }
 }
 
 /// What was left behind, by its kind.

@@ -33,6 +33,7 @@ use crate::entry::{Member, Note, Proof};
 use crate::message::{Done, Paper, Trouble};
 use crate::room;
 use crate::shop::{Brake, Seat, Shop, Stands, Stopped, lock, when};
+use crate::tests_kept::Upheld;
 
 /// An effect to be done, with what the run and its books know about it.
 #[derive(Clone, Debug)]
@@ -78,6 +79,8 @@ pub struct Job {
     pub before: Option<Oid>,
     /// Of a part of a unit: what the lane held when that was begun.
     pub since: Option<Oid>,
+    /// What its tests are held against, where that is looked at.
+    pub upheld: Option<Upheld>,
     /// Files of the lane that were left with both sides in them.
     pub conflicts: Vec<String>,
     /// It was under way when an earlier process went away.

@@ -128,6 +128,7 @@ fn checked(job: &Job, proved: &Proved) -> Vec<Note> {
         command: it.command.clone(),
         came: it.came,
         output: it.output.clone(),
+        to_fail: false,
     };
     proved.checks.iter().map(note).collect()
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 /// A language, or several that are alike here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Language {
+pub(crate) enum Language {
     JavaScript,
     Python,
     Rust,
@@ -22,7 +22,7 @@ pub(super) enum Language {
 
 /// A line, taken apart.
 #[derive(Clone, Debug)]
-pub(super) struct Line<'t> {
+pub(crate) struct Line<'t> {
     /// All of it.
     pub whole: &'t str,
     /// Its code, with nothing left between quotes.

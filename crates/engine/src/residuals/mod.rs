@@ -18,7 +18,8 @@ mod made_up;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use language::{Language, Line};
+pub(crate) use language::Language;
+use language::Line;
 
 /// A file of a change.
 #[derive(Clone, Debug)]
@@ -167,7 +168,7 @@ fn is_foreign(path: &Path) -> bool {
 }
 
 /// Whether a file is there for tests, or for somebody to try things out.
-fn is_test(path: &Path, language: Language, text: &str) -> bool {
+pub(crate) fn is_test(path: &Path, language: Language, text: &str) -> bool {
     const DIRECTORIES: [&str; 16] = [
         "test",
         "tests",

@@ -45,6 +45,24 @@ pub fn read(text: &str) -> Vec<Failure> {
     failures
 }
 
+/// The tests that have run: what is skipped has not.
+pub fn names(text: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut rest = text;
+    while let Some(tag) = next_tag(&mut rest) {
+        match tag.name {
+            "testcase" => {
+                let name = attribute(tag.text, "name").unwrap_or_default();
+                let class = attribute(tag.text, "classname").filter(|class| !class.is_empty());
+                names.push(class.map_or_else(|| name.clone(), |class| format!("{class}::{name}")));
+            }
+            "skipped" => drop(names.pop()),
+            _ => {}
+        }
+    }
+    names
+}
+
 struct Tag<'t> {
     name: &'t str,
     /// What stands between `<name` and `>`.

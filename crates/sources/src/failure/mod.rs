@@ -11,16 +11,19 @@
 //! | `node --test`, as TAP and as it shows it to people | `node.rs` |
 //! | `go test`, with `-json` and without | `go.rs` |
 //! | anything else | `words.rs` |
+//! | … and which tests have run | `ran.rs` |
 
 mod go;
 mod junit;
 mod node;
 mod proposal;
 mod pytest;
+mod ran;
 mod rust;
 mod words;
 
 pub use proposal::{PATH as PROPOSALS, Proposal, Proposals, Unsure};
+pub use ran::{Ran, ran};
 
 /// What kind of failure it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,6 @@
 //! The test that comes first: it is seen to fail, for the right reason, before anything is implemented.
 
-use crate::work::rig::{Rig, says, todo, who};
+use crate::work::rig::{Rig, says, todo, who, works};
 
 fn writes(attempt: u32, files: &[(&str, &str)]) -> String {
     says(&who("test-writer", "1", attempt), "verdict = 'written', summary = 'a test'", files)
@@ -55,4 +55,46 @@ fn what_it_shows_is_put_on_record_and_whoever_implements_is_told() {
     assert!(log.contains("not ok 1 - t1"), "{log}");
     // The test has landed with the work.
     assert_eq!(rig.scratch.git(&["show", "main:tests/t1.sh"]), "grep -qx 'done 1' src/1.txt");
+}
+
+/// A worker that does this to files besides its task's, at a stage.
+fn meddles(stage: &str, text: &str, files: &str) -> String {
+    works("1", stage, text).replace("[answer.write]\n", &format!("[answer.write]\n{files}"))
+}
+
+#[test]
+fn whoever_implements_cannot_gut_the_test_that_was_seen_to_fail() {
+    // Nothing is implemented, and the test is made to say nothing; told so, they do it properly.
+    let gutted = meddles("implement", "nothing\n", "'tests/t1.sh' = '''true\n'''\n");
+    let restored = "'tests/t1.sh' = '''grep -qx 'done 1' src/1.txt\n'''\n";
+    let mut rig = Rig::of(&[todo("1")], &(gutted.clone() + &meddles("fix", "done 1\n", restored)));
+    let seen = rig.ends(&["1"], 0);
+    assert!(seen.contains("1: check tests-kept: fail"), "{seen}");
+    assert!(rig.log().contains("tests/t1.sh:1: "), "{}", rig.log());
+    assert_eq!(rig.scratch.git(&["show", "main:tests/t1.sh"]), "grep -qx 'done 1' src/1.txt");
+    rig.only_marks_changed(&["1"]);
+    rig.was_always_sound();
+    // Whoever insists on it meets a person, who sees what it is about.
+    let mut rig = Rig::of(&[todo("1")], &(gutted + &works("1", "fix", "nothing\n")));
+    rig.ends(&["1"], 8);
+    assert_eq!(rig.subjects(), [""; 0]);
+    let (_, stage, gate) = rig.asked().unwrap();
+    assert_eq!(stage, "review_stuck");
+    assert!(gate.to_string().contains("tests are less than they were"), "{gate}");
+    assert!(gate.to_string().contains("tests/t1.sh:1: "), "{gate}");
+}
+
+#[test]
+fn a_test_that_was_there_is_not_taken_away_but_by_a_persons_word() {
+    let old = [("tests/old.sh", "grep -qx fine old.txt\n"), ("old.txt", "fine\n")];
+    let weakens = works("1", "", "done 1\n").replace(
+        "[answer.write]\n",
+        "[answer.write]\n'tests/old.sh' = '''grep -qx fine old.txt || true\n'''\n",
+    );
+    let mut rig = Rig::with(&crate::work::rig::table(&[todo("1")]), &weakens, &old);
+    rig.ends(&["1", "--no-tdd"], 8);
+    let (_, _, gate) = rig.asked().unwrap();
+    assert!(gate.to_string().contains("is let pass: grep -qx fine old.txt || true"), "{gate}");
+    assert_eq!(rig.answers("review_stuck", &["continue"]), Some(0), "{}", rig.told);
+    rig.only_marks_changed(&["1"]);
 }
