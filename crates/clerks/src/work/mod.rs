@@ -264,6 +264,10 @@ impl Clerk for Work {
             return None;
         }
         let review = Review::of(text);
+        // Who has seen nothing finds nothing, and approves of nothing.
+        if verdict == "cannot_look" && review.blocking().next().is_none() {
+            return None;
+        }
         let why = review.overrules(verdict)?;
         Some((review.verdict().stage_word().to_owned(), why))
     }

@@ -6,27 +6,29 @@ use std::collections::BTreeMap;
 use windlass_core::run::Item;
 use windlass_core::value::Value;
 use windlass_engine::clerk::Situation;
+use windlass_engine::entry::Check;
 use windlass_engine::shop::lock;
 use windlass_sources::failure::{Cause, Proposal};
 use windlass_sources::plans::{
     Chosen, Drift, Effort, Form, Known, Number, Plans, Row, Status, Targets, drift,
 };
-use windlass_sources::sprint::{self, BrowserMode, Profile, SprintContract, Standing};
+use windlass_sources::sprint::{self, BrowserMode, SprintContract, Standing};
 use windlass_sources::{Reading, SourceError};
 
 use super::red::{self, Reason};
-use super::session::{Session, UNLISTED_DOD};
+use super::session::{CONTRACT, Session, UNLISTED_DOD};
 use super::{Work, understood};
 use crate::memory::failures;
 
 /// What it can read.
-pub const READS: [&str; 7] = [
+pub const READS: [&str; 8] = [
     "plans-drift",
     "plans-table",
     "plans-row",
     "red-reason",
     "sprint-contract",
     "contract-standing",
+    "browser-evidence",
     "failure-cause",
 ];
 
@@ -45,6 +47,7 @@ impl Work {
             "red-reason" => self.red_reason(at),
             "sprint-contract" => self.contract(at)?,
             "contract-standing" => self.contract_by_now(at)?,
+            "browser-evidence" => self.browser_evidence(at),
             "failure-cause" => self.cause(at),
             _ => return Ok(None),
         }))
@@ -189,7 +192,10 @@ impl Work {
         }
         let mut reading = came(word);
         let profile = contract.review.reviewer_profile;
-        reading.facts.insert("profile".to_owned(), Value::text(profile.word()));
+        reading.facts = BTreeMap::from([
+            ("profile".to_owned(), Value::text(profile.word())),
+            ("commands".to_owned(), Value::Flag(!contract.contract.runtime_validation.is_empty())),
+        ]);
         if word == "drafted" {
             reading.papers.insert(path, contract.write().into_bytes());
         }
@@ -214,12 +220,7 @@ impl Work {
             _ => own.as_ref().map_or(Standing::Unapproved, |own| own.standing(sealed.as_deref())),
         };
         Ok(match standing {
-            Standing::Ready => {
-                let mut reading = came("ready");
-                let mode = own.as_ref().map_or("none", browser_mode);
-                reading.facts.insert("browser_mode".to_owned(), Value::text(mode));
-                reading
-            }
+            Standing::Ready => came("ready"),
             Standing::Unapproved => {
                 Reading { remarks: vec![format!("{path} is not approved")], ..came("unapproved") }
             }
@@ -231,6 +232,27 @@ impl Work {
         })
     }
 
+    /// Whether Windlass itself has seen in a browser all that the contract has steps for.
+    fn browser_evidence(&self, at: &Situation) -> Reading {
+        let unit = at.unit.as_ref().map(|(unit, _)| unit.as_str()).unwrap_or_default();
+        let session = self.session();
+        let tale = session.tales.get(unit);
+        let contract = tale.and_then(|it| it.contract.as_ref());
+        let scripted =
+            contract.is_some_and(|it| it.review.browser_mode == Some(BrowserMode::Scripted));
+        let steps = tale.and_then(|it| it.proofs.get(CONTRACT));
+        let passed = steps.is_some_and(|(came, _)| *came == Check::Pass);
+        let mut reading = came("looked");
+        reading.facts.insert("seen".to_owned(), Value::Flag(scripted && passed));
+        if scripted && !passed {
+            let what = format!(
+                "the contract of task {unit} has steps for a browser, and nobody has taken them"
+            );
+            reading.remarks.push(what);
+        }
+        reading
+    }
+
     /// Why something fails after a task was done, and the task that would mend it.
     fn cause(&self, at: &Situation) -> Reading {
         let unit = at.unit.as_ref().map(|(unit, _)| unit.as_str()).unwrap_or_default();
@@ -240,7 +262,13 @@ impl Work {
         let cause = Cause::of(printed);
         let mut reading = came("classified");
         let class = cause.first.class.word();
+        let what = match &cause.first.test {
+            Some(test) => format!("{class} in {test}"),
+            None => class.to_owned(),
+        };
         reading.facts.insert("cause".to_owned(), Value::text(class));
+        reading.facts.insert("what".to_owned(), Value::text(&what));
+        reading.facts.insert("same".to_owned(), Value::text(&session.same(&cause.first.key())));
         let Some(number) = Number::of(unit) else { return reading };
         let taken = |number: &Number| {
             session.row(number.as_str()).is_some()
@@ -250,6 +278,7 @@ impl Work {
         let content = tale.map_or("", |tale| tale.content.as_str());
         let fix = Proposal::of_task(&number, content, &cause, taken);
         let text = |text: &str| Value::text(text);
+        reading.facts.insert("fix".to_owned(), text(&fix.fix_task_id));
         let facts = BTreeMap::from([
             ("skip_tdd".to_owned(), Value::Flag(true)),
             ("effort_score".to_owned(), Value::Number(2)),
@@ -316,15 +345,6 @@ fn unlisted(plans: &Plans, extra: &[String]) -> Vec<Item> {
         });
     }
     items
-}
-
-/// How a browser is driven by a contract as it was sealed: its reviewer may have added the steps.
-fn browser_mode(contract: &SprintContract) -> &'static str {
-    match (contract.review.reviewer_profile, contract.review.browser_mode) {
-        (Profile::Browser, Some(mode)) => mode.word(),
-        (Profile::Browser, None) => BrowserMode::Exploratory.word(),
-        (Profile::Static | Profile::Runtime, _) => "none",
-    }
 }
 
 /// A contract as it follows from a task and the project.

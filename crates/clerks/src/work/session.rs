@@ -102,6 +102,8 @@ pub struct Tale {
     pub review: Option<(Review, String)>,
     /// The last review by way of a browser, and who has made it.
     pub browser: Option<(Review, String)>,
+    /// Why nobody could look at it in a browser.
+    pub unseen: Option<String>,
     /// What the checks that belong to its review came to last, and what those that failed had to say.
     pub proofs: BTreeMap<String, (Check, String)>,
     /// The last check that failed: its name, and what it printed.
@@ -185,6 +187,19 @@ impl Session {
     pub fn proposal(&self, unit: &str) -> Option<&Proposal> {
         let mut own = self.proposals.iter().rev().map(|(proposal, _)| proposal);
         own.find(|proposal| proposal.source_task_id == unit)
+    }
+
+    /// Which of the causes that were seen so far one is, by its key: each has a name of its own, and so many that the last of
+    /// them counts for all that come after it.
+    pub fn same(&self, key: &str) -> String {
+        let mut known: Vec<&str> = Vec::new();
+        for (proposal, _) in &self.proposals {
+            if !known.contains(&proposal.cause_key.as_str()) {
+                known.push(&proposal.cause_key);
+            }
+        }
+        let nth = known.iter().position(|own| *own == key).unwrap_or(known.len());
+        format!("c{}", (nth + 1).min(CAUSES_MAX))
     }
 
     /// What tests printed on the base, and whether they failed there.
@@ -312,6 +327,7 @@ impl Session {
                 tale.browser = None;
                 tale.review = Some((review, asked.agent.clone()));
             }
+            stage::BROWSER if came == "cannot_look" => tale.unseen = Some(gist),
             stage::BROWSER if ["approve", "request_changes"].contains(&came) => {
                 let review = Review::of(said);
                 tale.reviews.push(review.verdict());
@@ -538,6 +554,12 @@ impl Session {
         self.settled = Some(id.to_owned());
     }
 }
+
+/// The check of what a contract has steps for.
+pub const CONTRACT: &str = "contract";
+
+/// So many causes are told apart.
+const CAUSES_MAX: usize = 12;
 
 /// When a task is done that somebody has only named.
 pub const UNLISTED_DOD: &str = "It does what is said; tests pass";

@@ -10,7 +10,7 @@ use super::session::{Session, Tale};
 use crate::finding;
 
 /// What it can show.
-pub const SHOWS: [&str; 9] = [
+pub const SHOWS: [&str; 10] = [
     "task",
     "contract",
     "background",
@@ -19,6 +19,7 @@ pub const SHOWS: [&str; 9] = [
     "findings",
     "wish",
     "drift-report",
+    "unseen",
     "fix-proposal",
 ];
 
@@ -45,6 +46,7 @@ impl Work {
                 background(tale)
                     + &question.map(|it| format!("Question: {it}\n")).unwrap_or_default()
             }
+            ("unseen", Some(tale)) => unseen(tale, self.checks.contains_key("serve")),
             ("answers", Some(tale)) => tale.answers.join("\n"),
             ("red", Some(tale)) => red(tale)?,
             ("findings", Some(tale)) => findings(tale),
@@ -146,6 +148,23 @@ fn findings(tale: &Tale) -> String {
     let reviews = tale.review.iter().chain(&tale.browser).map(|(review, _)| review);
     for finding in reviews.clone().flat_map(|review| review.blocking()) {
         let _ = writeln!(text, "- {}", finding::text(finding));
+    }
+    text
+}
+
+/// What nobody could look at in a browser, and what it takes to.
+fn unseen(tale: &Tale, serves: bool) -> String {
+    let mut text = String::new();
+    let contract = tale.contract.as_ref();
+    for flow in contract.iter().flat_map(|it| &it.contract.browser_validation) {
+        let _ = writeln!(text, "- {}", flow.description);
+    }
+    if let Some(said) = &tale.unseen {
+        let _ = writeln!(text, "\nWhy not: {said}");
+    }
+    text.push_str("\nA browser is there if `chromium` or `google-chrome` is on the PATH: `windlass doctor` says so.");
+    if !serves {
+        text.push_str(" Nothing says how the app is started: `[checks] serve` in windlass.toml.");
     }
     text
 }

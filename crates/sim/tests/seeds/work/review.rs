@@ -6,10 +6,6 @@ use windlass_sim::Walk;
 use super::{BUILT, FIXED, ONE, work};
 use crate::script::row;
 
-/// A contract whose browser is scripted by then.
-const SCRIPTED: &str =
-    "contract_review:approved contract_seal:told contract_ready:ready,browser_mode=scripted";
-
 /// The agent that the review under way is with.
 fn reviewer(walk: &Walk<'_>) -> Option<String> {
     match walk.find("review")?.1.kind {
@@ -89,7 +85,11 @@ fn there_are_exactly_three_fix_rounds() {
             "review:approve residuals:pass review_artifact:told landing:fail",
             "test failures are major",
         ),
-        ("browser", "review:approve browser:request_changes", "the browser's verdict"),
+        (
+            "browser",
+            "review:approve browsed:looked,seen=false browser:request_changes",
+            "the browser's verdict",
+        ),
         ("runtime", "review:approve residuals:pass runtime:fail", "runtime_verdict"),
     ];
     for (profile, asks, why) in cases {
@@ -158,7 +158,8 @@ fn the_profile_of_the_contract_adds_to_the_review_and_only_worsens_it() {
         )
     };
     let runtime = reviewed("runtime", "approve") + " residuals:pass";
-    let browser = reviewed("browser", "approve");
+    let browser = reviewed("browser", "approve") + " browsed:looked,seen=false";
+    let seen = reviewed("browser", "approve") + " browsed:looked,seen=true";
     work().holds([
         row("static", reviewed("static", "approve") + " residuals:pass")
             .at("review_artifact")
@@ -181,15 +182,22 @@ fn the_profile_of_the_contract_adds_to_the_review_and_only_worsens_it() {
         })
         .at("fix")
         .never("browser"),
-        row("… scripted: the steps are taken by what proves it, and nobody explores", {
-            let scripted = browser.replace("contract_review:approved", SCRIPTED);
-            scripted + " residuals:pass"
-        })
-        .at("review_artifact")
-        .never("browser runtime"),
         row("… and what the browser asked for is reviewed again", {
-            format!("{browser} browser:request_changes {FIXED} review:approve")
+            format!(
+                "{browser} browser:request_changes {FIXED} review:approve browsed:looked,seen=false"
+            )
         })
         .at("browser"),
+        row("… whose own steps were all taken is not asked for more", seen.clone())
+            .at("residuals")
+            .never("browser"),
+        row("… and its commands are run like any other's", seen + " residuals:pass").at("runtime"),
+        row("… that nobody can look at is no evidence", browser.clone() + " browser:cannot_look")
+            .at("browser_unseen"),
+        row("… but for a person's word", {
+            format!("{browser} browser:cannot_look browser_unseen:continue")
+        })
+        .at("residuals")
+        .records("cc:WIP PENDING_BROWSER browser_waived"),
     ]);
 }

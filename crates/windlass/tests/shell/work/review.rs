@@ -1,6 +1,6 @@
 //! Reviews: severities decide and nothing else, three rounds of fixes and then a person, and a reviewer that changes nothing.
 
-use crate::work::rig::{CONFIG, Rig, reviews, says, table, todo, who, works};
+use crate::work::rig::{CONFIG, Rig, reviews, says, simply, table, todo, who, works};
 
 fn artifact(rig: &Rig) -> serde_json::Value {
     let text = rig.file(".claude/state/review-results/1.review-result.json");
@@ -153,6 +153,17 @@ fn the_contracts_own_commands_are_run() {
     assert_eq!(rig.contract("1")["review"]["reviewer_profile"], "runtime");
     assert!(seen.contains("1: check contract-2: fail"), "{seen}");
     assert!(seen.contains("1: check contract-2: pass"), "{seen}");
+    // What is seen in a browser as well has its commands run like any other.
+    let plans =
+        table(&["| 1 | Write 1 | the button is there; `sh accept.sh` passes | - | cc:TODO |\n"
+            .to_owned()]);
+    let script =
+        works("1", "", "done 1\n") + &simply(&who("browser-reviewer", "1", 0), "approve", "seen");
+    let mut rig = Rig::with(&plans, &script, &[("accept.sh", "exit 1\n")]);
+    let seen = rig.ends(&["1", "--no-tdd"], 8);
+    assert_eq!(rig.contract("1")["review"]["reviewer_profile"], "browser");
+    assert!(seen.contains("1: check contract-2: fail"), "{seen}");
+    assert_eq!(rig.subjects(), [""; 0]);
     // Without any command, nothing is run, and that is said.
     let config = CONFIG.replace("[checks]\ntest = 'sh test.sh'\n", "");
     let mut rig = Rig::with(&table(&[todo("1")]), "", &[("windlass.toml", &config)]);
@@ -203,4 +214,25 @@ fn whoever_reviews_takes_over_where_codex_fails_or_does_not_answer_in_time() {
         rig.only_marks_changed(&["1"]);
         assert_eq!(rig.scratch.processes(), [""; 0]);
     }
+}
+
+#[test]
+fn a_browser_that_nobody_has_is_no_evidence() {
+    // The contract's own steps cannot be taken, for nothing says how the app is started: somebody is to look at it, who cannot.
+    let plans = table(&["| 1 | Write 1 | the button is there | - | cc:TODO |\n".to_owned()]);
+    let steps = "verdict = 'approved', summary = 'fine', \
+                 flows = [{ id = 'f', title = 'the button is there', steps = 'open /; see Save' }]";
+    let script = says(&who("contract-reviewer", "1", 0), steps, &[])
+        + &simply(&who("browser-reviewer", "1", 0), "cannot_look", "there is no Chromium");
+    let mut rig = Rig::with(&plans, &script, &[]);
+    rig.ends(&["1"], 8);
+    assert_eq!(rig.contract("1")["review"]["browser_mode"], "scripted");
+    let (_, stage, gate) = rig.asked().unwrap();
+    assert_eq!(stage, "browser_unseen", "{}", rig.told);
+    let gate = gate.to_string();
+    assert!(gate.contains("there is no Chromium") && gate.contains("[checks] serve"), "{gate}");
+    assert_eq!(rig.subjects(), [""; 0]);
+    assert_eq!(rig.answers("browser_unseen", &["continue"]), Some(0), "{}", rig.told);
+    rig.only_marks_changed(&["1"]);
+    assert!(rig.records().contains(&"browser_waived".to_owned()));
 }
