@@ -30,6 +30,8 @@ pub struct Setup {
     pub catalogue: Catalogue,
     /// Commands by the name of their check, each a line for the shell.
     pub checks: BTreeMap<String, String>,
+    /// Files that checks write a report into, below the top, by the name of the check.
+    pub reports: BTreeMap<String, String>,
     /// What makes a clean checkout ready for its checks.
     pub prepare: Option<String>,
     /// The project, for prompts.

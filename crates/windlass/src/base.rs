@@ -52,6 +52,8 @@ pub struct Roles {
 pub struct Checks {
     /// Commands by the name of their check.
     pub commands: BTreeMap<String, String>,
+    /// Files that they write a report into.
+    pub reports: BTreeMap<String, String>,
     /// What makes a checkout ready for them.
     pub prepare: Option<String>,
     /// What the project is written in.
@@ -158,9 +160,14 @@ fn checks_with(found: detect::Commands, config: &Config) -> Checks {
         detected.into_iter().filter_map(|(name, command)| Some((name.to_owned(), command?)));
     let mut commands: BTreeMap<String, String> = detected.collect();
     let mut prepare = found.setup;
+    let mut reports = BTreeMap::new();
     for (name, check) in &config.checks {
         let command = match check {
             CheckConfig::Command(command) => Some(command.clone()),
+            CheckConfig::Reporting(it) => {
+                reports.insert(name.clone(), it.report.clone());
+                it.run.clone().or_else(|| commands.get(name).cloned())
+            }
             CheckConfig::Off(_) => None,
         };
         match (name.as_str(), command) {
@@ -181,7 +188,7 @@ fn checks_with(found: detect::Commands, config: &Config) -> Checks {
             commands.insert(VALIDATE.to_owned(), parts.join(" && "));
         }
     }
-    Checks { commands, prepare, language: found.language.to_string() }
+    Checks { commands, reports, prepare, language: found.language.to_string() }
 }
 
 /// A directory.

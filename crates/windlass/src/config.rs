@@ -175,12 +175,27 @@ pub struct AccountConfig {
 
 /// A check's command.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "a check is its command, or `false`")]
+#[serde(
+    untagged,
+    expecting = "a check is its command, or `false`, or `{ run = \"…\", report = \"…\" }`"
+)]
 pub enum CheckConfig {
     /// This one.
     Command(String),
     /// `false`: none, whatever could be detected.
     Off(bool),
+    /// With the report that it writes.
+    Reporting(ReportingConfig),
+}
+
+/// A check that writes a report.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ReportingConfig {
+    /// Its command; without one, what is detected.
+    pub run: Option<String>,
+    /// The file that it writes JUnit's XML into, below the top of its checkout.
+    pub report: String,
 }
 
 /// What agents and checks see of the machine.
@@ -403,6 +418,11 @@ impl Config {
             if *check == CheckConfig::Off(true) {
                 let message = format!("the check `{name}` is `true`: give its command, or `false`");
                 return Err(bad(text, at(name), &message));
+            }
+            if let CheckConfig::Reporting(ReportingConfig { report, .. }) = check
+                && let Err(flaw) = Below::parse(report)
+            {
+                return Err(bad(text, at(report), &flaw.to_string()));
             }
         }
         self.check_isolation(text)?;

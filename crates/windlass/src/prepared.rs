@@ -513,6 +513,7 @@ impl Prepared {
             skills: self.skills,
             catalogue: own_catalogue(run.workflow())?,
             checks: self.checks.commands,
+            reports: self.checks.reports,
             prepare: self.checks.prepare,
             identity: self.identity,
             summary: summary(run),

@@ -14,6 +14,7 @@ use windlass_process::{Command, Ending, Env, Finished, Limits, Output};
 use windlass_repo::{Car, Oid};
 
 use super::measure::{self, Measure};
+use super::report;
 use super::{Job, Outcome, barred, subject};
 use crate::asserted::CONTRACT;
 use crate::clerk::Trial;
@@ -135,6 +136,9 @@ fn findings(job: &Job, paper: &Paper) -> Vec<Item> {
     };
     failing.map(item).collect()
 }
+
+/// How a command ended, and the report that it wrote.
+type Ran = (Finished, Option<Vec<u8>>);
 
 /// What a command that fails is held against.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -300,8 +304,8 @@ impl Checks<'_> {
                 Err(stopped) => return Ok(Err(stopped)),
             }
         }
-        let finished = match self.run(command, commit)? {
-            Ok(finished) => finished,
+        let (finished, report) = match self.run(name, command, commit)? {
+            Ok(ran) => ran,
             Err(stopped) => return Ok(Err(stopped)),
         };
         let came = if passed(&finished) {
@@ -317,7 +321,7 @@ impl Checks<'_> {
                 Err(stopped) => return Ok(Err(stopped)),
             }
         };
-        self.note(name, Some(command), came, Some(self.printed(&finished)?));
+        self.note(name, Some(command), came, Some(self.reported(report, &finished)?));
         Ok(Ok(came))
     }
 
@@ -361,8 +365,8 @@ impl Checks<'_> {
         if let Some(known) = known {
             return Ok(Ok(known));
         }
-        let finished = match self.run(command, base)? {
-            Ok(finished) => finished,
+        let (finished, report) = match self.run(name, command, base)? {
+            Ok(ran) => ran,
             Err(stopped) => return Ok(Err(stopped)),
         };
         // A tool that is not installed says nothing about the project.
@@ -371,7 +375,7 @@ impl Checks<'_> {
             Ending::Exited(NOT_FOUND) => Check::Skipped,
             _ => Check::Fail,
         };
-        let output = self.printed(&finished)?;
+        let output = self.reported(report, &finished)?;
         let output = self.paper.keep(output);
         self.paper.notes.push(Note::BaseChecked {
             name: name.to_owned(),
@@ -385,7 +389,13 @@ impl Checks<'_> {
         Ok(Ok(came))
     }
 
-    fn run(&self, command: &str, commit: &Oid) -> Result<Result<Finished, Stopped>, Trouble> {
+    /// Runs a check's command on a clean checkout. How it ended, and the report that it wrote, if it is to write one.
+    fn run(
+        &self,
+        name: &str,
+        command: &str,
+        commit: &Oid,
+    ) -> Result<Result<Ran, Stopped>, Trouble> {
         let bench = self.shop.bench(commit)?;
         let quarters = self.shop.quarters()?;
         let space = Workspace {
@@ -400,10 +410,29 @@ impl Checks<'_> {
                 Err(stopped) => return Ok(Err(stopped)),
             };
             if !passed(&ready) {
-                return Ok(Ok(ready));
+                return Ok(Ok((ready, None)));
             }
         }
-        self.shell(command, space, &env)
+        let report = self.shop.setup.reports.get(name);
+        if let Some(path) = report {
+            report::clear(space.work, path)?;
+        }
+        let finished = match self.shell(command, space, &env)? {
+            Ok(finished) => finished,
+            Err(stopped) => return Ok(Err(stopped)),
+        };
+        let report = report.map(|path| report::read(space.work, path)).transpose()?.flatten();
+        Ok(Ok((finished, report)))
+    }
+
+    /// What a check has printed, and before that what it has reported: what people read stands at the end.
+    fn reported(&self, report: Option<Vec<u8>>, finished: &Finished) -> Result<Vec<u8>, Trouble> {
+        let mut all = self.shop.setup.mask.bytes(report.unwrap_or_default());
+        if !all.is_empty() && !all.ends_with(b"\n") {
+            all.push(b'\n');
+        }
+        all.extend(self.printed(finished)?);
+        Ok(all)
     }
 
     /// Runs a line in a checkout.

@@ -14,6 +14,7 @@ mod measure;
 mod meter;
 mod patch;
 mod read;
+mod report;
 mod save;
 mod tell;
 mod train;

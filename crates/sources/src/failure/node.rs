@@ -42,11 +42,29 @@ fn tap(text: &str) -> Vec<Failure> {
         let message = value("error:").or_else(|| value("message:")).unwrap_or_default();
         let known = [value("name:"), value("code:"), Some(kind)];
         let known = known.into_iter().flatten().find_map(|said| super::words::class(&said));
+        // Where there is no block, what it printed stands below.
+        let message = if message.is_empty() { printed(&lines[at + 1..]) } else { message };
         let failure = Failure::of(Some(name), &message, Class::RuntimeError);
         let class = known.or_else(|| before(&lines[..at], &message)).unwrap_or(failure.class);
         failures.push(Failure { class, ..failure });
     }
     failures
+}
+
+/// What stands between one test and the next: the line that says what kind of failure it is, or else the first.
+fn printed(below: &[&str]) -> String {
+    let ends = |line: &&&str| {
+        let line = line.trim_start();
+        !["ok ", "not ok ", "1..", "# tests", "# Subtest"].iter().any(|it| line.starts_with(it))
+    };
+    let bare = |line: &&str| line.trim().trim_start_matches('#').trim().to_owned();
+    let said = || below.iter().take_while(ends).map(bare);
+    let said =
+        || said().filter(|line| !line.is_empty() && !["---", "..."].contains(&line.as_str()));
+    said()
+        .find(|line| super::words::class(line).is_some())
+        .or_else(|| said().next())
+        .unwrap_or_default()
 }
 
 /// The class of what a file printed that could not be run as a test: it stands before the line that says no more than that.
