@@ -15,12 +15,14 @@ pub struct Done {
     pub number: String,
     /// What it is called.
     pub name: String,
-    /// What was done, each beginning with a verb.
+    /// What was done.
     pub changes: Vec<String>,
     /// How it was before.
     pub before: String,
     /// How it is now.
     pub after: String,
+    /// What whoever did it says about it: nobody else has looked at that.
+    pub words: Vec<String>,
     /// The files that were changed.
     pub files: Vec<String>,
     /// What is left in Plans.md.
@@ -111,6 +113,9 @@ impl Done {
         );
         let title = format!("Changed files ({} files)", self.files.len());
         section(&mut text, &title, self.files().into_iter().map(|file| code(&file)));
+        if !self.words.is_empty() {
+            section(&mut text, "In its worker's words", self.words.iter().map(|it| escaped(it)));
+        }
         section(&mut text, "Remaining issues", remaining(&self.left));
         text.push_str(&format!("\n{}\n", self.foot()));
         text
@@ -332,6 +337,7 @@ mod tests {
             changes: vec!["Add a login form".to_owned(), "Keep sessions".to_owned()],
             before: "nobody can log in".to_owned(),
             after: "users log in".to_owned(),
+            words: vec!["It _works_ now".to_owned()],
             files: (1..=7).map(|n| format!("src/{n}.rs")).collect(),
             left: left(),
             commit: Some("a1b2c3d".to_owned()),
@@ -428,6 +434,7 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("- Ping \\@everyone \\<b\\>now\\</b\\>\n"), "{text}");
+        assert!(text.contains("### In its worker's words\n\n- It \\_works\\_ now\n"), "{text}");
         assert!(text.contains("- `src/5.rs`\n- `… and 2 more`\n"), "{text}");
         assert!(
             text.ends_with("\ncommit: a1b2c3d | review: REQUEST_CHANGES → APPROVE\n"),

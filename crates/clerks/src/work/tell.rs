@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use windlass_core::workflow::Settled;
 use windlass_engine::clerk::{Situation, Told};
 use windlass_engine::date::date;
+use windlass_engine::entry::Check;
 use windlass_engine::message::Trouble;
 use windlass_sources::plans::{HASH_LETTERS, Number, Plans};
 use windlass_sources::sprint::{self, BrowserMode, Flow, Profile, Route};
@@ -132,16 +133,17 @@ impl Work {
         let Some(tale) = session.tales.get(only) else { return Told::default() };
         let changed = self.changed(tale);
         let commit = tale.commit.as_deref().filter(|_| !session.no_commit);
-        let changes = match tale.changes.is_empty() {
-            false => tale.changes.clone(),
-            true => vec![tale.content.clone()],
-        };
+        let effect = [("Before", &tale.before), ("After", &tale.after)];
+        let effect = effect
+            .into_iter()
+            .filter_map(|(word, said)| Some(format!("{word}: {}", said.as_ref()?)));
         let done = Done {
             number: only.clone(),
             name: tale.content.clone(),
-            changes,
-            before: tale.before.clone().unwrap_or_else(|| "not yet".to_owned()),
-            after: tale.after.clone().unwrap_or_else(|| tale.dod.clone()),
+            changes: facts(&tale.content, &changed),
+            before: before(tale, &changed),
+            after: tale.dod.clone(),
+            words: tale.changes.iter().cloned().chain(effect).collect(),
             files: changed.files,
             left: self.left(&session),
             commit: commit.map(short),
@@ -224,12 +226,14 @@ impl Work {
         let session = self.session();
         let fix = session.proposal(unit);
         let cause = fix.map_or("", |fix| fix.cause_key.as_str());
-        let mut said = format!(
-            "CI failed for the third time from the same cause ({cause}).\n\nAttempted fixes:"
-        );
-        let same = session.proposals.iter().map(|(it, _)| it).filter(|it| {
-            it.failure_category == fix.map_or("", |fix| fix.failure_category.as_str())
+        let what = fix.map_or_else(String::new, |fix| match &fix.test {
+            Some(test) => format!("{} in {test}", fix.failure_category),
+            None => fix.failure_category.clone(),
         });
+        let mut said = format!(
+            "CI failed for the third time from the same cause ({what}).\n\nAttempted fixes:"
+        );
+        let same = session.proposals.iter().map(|(it, _)| it).filter(|it| it.cause_key == cause);
         for earlier in same.filter(|it| session.tales.contains_key(&it.fix_task_id)) {
             let commit = session
                 .tales
@@ -325,6 +329,29 @@ fn why(tale: &Tale, session: &Session) -> String {
             "it is cc:Done, and CI fails with it".to_owned()
         }
         Some(Settled::Unfinished) | None => "it was not finished".to_owned(),
+    }
+}
+
+/// What was done, as its row and its commit say: whoever did it is not asked.
+fn facts(content: &str, changed: &Changed) -> Vec<String> {
+    let Changed { files, insertions, deletions } = changed;
+    let many =
+        |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let mut facts = vec![content.to_owned()];
+    if insertions + deletions > 0 {
+        let (files, lines) = (many(files.len(), "file"), many(*insertions, "line"));
+        facts.push(format!("{files}: {lines} added, {deletions} removed"));
+    }
+    facts
+}
+
+/// How it was before, as far as Windlass has seen it.
+fn before(tale: &Tale, changed: &Changed) -> String {
+    match (&tale.red, changed.deletions) {
+        (Some((Check::Fail, _)), _) => "its test failed".to_owned(),
+        (_, 0) => "not yet".to_owned(),
+        (_, 1) => "not yet; 1 line of it is gone".to_owned(),
+        (_, gone) => format!("not yet; {gone} lines of it are gone"),
     }
 }
 

@@ -47,20 +47,60 @@ pub fn about_drift(held: &Held, plans: Option<&Plans>) -> Result<bool, Error> {
         .hint("windlass plan sync; nothing was started"))
 }
 
-/// How far to go, as targets.
-pub fn how_far() -> Result<String, Error> {
+/// What somebody answers who is asked how far to go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// These rows.
+    Targets(String),
+    /// Tasks that have no row yet, one each.
+    Tasks(Vec<String>),
+}
+
+/// What asks for something to be done, at the beginning of a sentence.
+const VERBS: [&str; 12] = [
+    "add",
+    "build",
+    "create",
+    "document",
+    "fix",
+    "implement",
+    "refactor",
+    "remove",
+    "rename",
+    "replace",
+    "support",
+    "write",
+];
+
+/// The tasks that an answer names: each of its sentences begins with such a verb, or none of it is one.
+fn tasks(said: &str) -> Option<Vec<String>> {
+    let sentences = said.split(['\n', ';']).flat_map(|line| line.split(". "));
+    let sentences = sentences.map(|it| it.trim().trim_end_matches(['.', '!']).trim().to_owned());
+    let sentences: Vec<String> = sentences.filter(|it| !it.is_empty()).collect();
+    let asks = |sentence: &String| {
+        let (verb, what) = sentence.split_once(' ').unwrap_or((sentence, ""));
+        VERBS.contains(&verb.to_lowercase().as_str()) && !what.trim().is_empty()
+    };
+    (!sentences.is_empty() && sentences.iter().all(asks)).then_some(sentences)
+}
+
+/// How far to go.
+pub fn how_far() -> Result<Wanted, Error> {
     let mut question = HOW_FAR.to_owned();
     for _ in 0..TRIES {
         let Some(said) = line(&question)? else { break };
         match said.as_str() {
-            "1" => return Ok("next".to_owned()),
-            "" | "2" => return Ok("all".to_owned()),
+            "1" => return Ok(Wanted::Targets("next".to_owned())),
+            "" | "2" => return Ok(Wanted::Targets("all".to_owned())),
             "3" => {
                 if let Some(numbers) = line("Task numbers")?.filter(|said| !said.is_empty()) {
-                    return Ok(numbers);
+                    return Ok(tasks(&numbers).map_or(Wanted::Targets(numbers), Wanted::Tasks));
                 }
             }
-            _ => question = "1, 2 or 3".to_owned(),
+            said => match tasks(said) {
+                Some(tasks) => return Ok(Wanted::Tasks(tasks)),
+                None => question = "1, 2 or 3".to_owned(),
+            },
         }
     }
     Err(Error::usage("nothing was chosen")
@@ -76,4 +116,34 @@ fn line(question: &str) -> Result<Option<String>, Error> {
     let mut line = String::new();
     let read = std::io::stdin().lock().read_line(&mut line).map_err(Error::output)?;
     Ok((read > 0).then(|| line.trim().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_begins_with_a_verb_is_a_task() {
+        let one = |said: &str| tasks(said).map(|all| all.join(" | "));
+        for (said, want) in [
+            ("Add an export of 3-5 rows", "Add an export of 3-5 rows"),
+            ("fix the login. Implement 2.1 as well!", "fix the login | Implement 2.1 as well"),
+            ("write docs; remove the old ones;", "write docs | remove the old ones"),
+        ] {
+            assert_eq!(one(said).as_deref(), Some(want));
+        }
+        for said in [
+            "3, 5-7",
+            "all",
+            "next",
+            "add",
+            "addition of rows",
+            "26.1.fix",
+            "no",
+            "Add a row. That is all",
+            "",
+        ] {
+            assert_eq!(one(said), None, "{said}");
+        }
+    }
 }

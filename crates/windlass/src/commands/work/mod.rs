@@ -20,6 +20,7 @@ use windlass_core::value::Value;
 use windlass_core::workflow::Workflow;
 use windlass_sources::plans::{self, BYTES_MAX, Chosen, Form, Plans, Refusal, Targets};
 
+use self::ask::Wanted;
 use super::autopilot::below;
 use super::workflow::{CatalogueArgs, Target};
 use crate::error::Error;
@@ -262,18 +263,25 @@ fn begin(
     let somebody = ask::somebody(tone);
     let drift_seen = args.accept_drift
         || (somebody && args.targets.is_empty() && ask::about_drift(held, plans.as_ref())?);
+    let mut tasks = args.task.clone();
     let targets = match said(&args.targets) {
         Some(said) => said,
-        None if !args.task.is_empty() => NOTHING.to_owned(),
-        None if somebody && plans.is_some() => ask::how_far()?,
+        None if !tasks.is_empty() => NOTHING.to_owned(),
+        None if somebody && plans.is_some() => match ask::how_far()? {
+            Wanted::Targets(targets) => targets,
+            Wanted::Tasks(said) => {
+                tasks = said;
+                NOTHING.to_owned()
+            }
+        },
         None => {
             out.note("no tasks were named: all that are not done are meant")?;
             "all".to_owned()
         }
     };
-    let lists = (plans.as_ref(), targets.as_str(), args.task.as_slice());
+    let lists = (plans.as_ref(), targets.as_str(), tasks.as_slice());
     let chosen = selected(lists.0, lists.1)?;
-    if let (Some(chosen), true) = (&chosen, args.task.is_empty())
+    if let (Some(chosen), true) = (&chosen, tasks.is_empty())
         && chosen.picked.is_empty()
     {
         for remark in &chosen.remarks {
@@ -285,7 +293,7 @@ fn begin(
     if args.flags.auto_mode {
         out.note("--auto-mode: agents work without asking in any case, inside their sandbox")?;
     }
-    let wish = args.task.join("\n");
+    let wish = tasks.join("\n");
     let text = |text: &str| Value::text(if text.is_empty() { NOTHING } else { text });
     let mut inputs = args.flags.inputs();
     inputs.extend([

@@ -19,6 +19,8 @@ fn tests_that_fail_after_a_task_was_done_propose_a_fix_and_it_is_done_after_a_ye
         serde_json::from_str(rig.file(PROPOSALS).unwrap().trim()).unwrap();
     assert_eq!(proposal["fix_task_id"], "1.fix");
     assert_eq!(proposal["source_task_id"], "1");
+    let (_, _, gate) = rig.asked().unwrap();
+    assert!(gate.to_string().contains("Add 1.fix to Plans.md?"), "{gate}");
     let list = rig.verb(&["fix", "list"], 0);
     assert!(list.contains("1.fix  fix: "), "{list}");
     rig.write(
@@ -81,9 +83,56 @@ fn ci_that_fails_is_mended_twice_and_the_third_time_is_a_persons() {
     assert_eq!(rig.subjects().len(), 3, "{:?}\n{}", rig.subjects(), rig.told);
     let (_, stage, gate) = rig.asked().unwrap();
     assert_eq!(stage, "propose_last");
-    assert!(gate.to_string().contains("CI failed three times from the same cause"), "{gate}");
+    let text = gate.to_string();
+    assert!(text.contains("CI failed three times from the same cause (type_error)"), "{gate}");
+    assert!(
+        text.contains("Add 1.fix3 to Plans.md?") && text.contains("| 1.fix3 | fix: "),
+        "{gate}"
+    );
     assert!(rig.told.contains("Attempted fixes:"), "{}", rig.told);
     assert_eq!(rig.answers("propose_last", &["reject"]), Some(3), "{}", rig.told);
+}
+
+#[test]
+fn failures_of_one_class_are_several_causes() {
+    // Each time another test times out: none of them for the third time, so all of them are mended without asking.
+    let ci = "ci = 'n=$(cat src/ci.txt 2>/dev/null || echo none); case $n in done) exit 0;; esac; test -e src/1.txt || exit 0; \
+              echo \"TAP version 13\"; echo \"not ok 1 - $n\"; echo \"TypeError: x is not a function\"; exit 1'\n";
+    let config = CONFIG.replace("[checks]\n", &format!("[checks]\n{ci}"));
+    let writes = |unit: &str, what: &str| {
+        works(unit, "", "x\n").replace(
+            "[answer.write]\n",
+            &format!("[answer.write]\n'src/ci.txt' = '''{what}\n'''\n"),
+        )
+    };
+    let fixes = [("1.fix", "beta"), ("1.fix2", "gamma"), ("1.fix3", "done")];
+    let script: String = fixes.iter().map(|(unit, what)| writes(unit, what)).collect();
+    let first = writes("1", "alpha").replace("'''x\n'''", "'''done 1\n'''");
+    let mut rig =
+        Rig::with(&table(&[todo("1")]), &(script + &first), &[("windlass.toml", &config)]);
+    let seen = rig.ends(&["1"], 0);
+    assert_eq!(rig.subjects().len(), 4, "{:?}\n{seen}", rig.subjects());
+    assert!(!seen.contains("for the third time"), "{seen}");
+}
+
+#[test]
+fn a_report_that_a_check_writes_says_what_failed_better_than_what_it_prints() {
+    let xml = "<testsuite><testcase name=\\\"exports\\\"><failure message=\\\"TypeError: no rows\\\"/></testcase></testsuite>";
+    let ci = format!(
+        "ci = {{ run = \"test ! -e src/1.txt || {{ mkdir -p out; echo '{xml}' > out/junit.xml; echo failed; exit 1; }}\", \
+         report = 'out/junit.xml' }}\n"
+    );
+    let config = CONFIG.replace("[checks]\n", &format!("[checks]\n{ci}"));
+    let script = works("1.fix", "", "x\n") + &works("1.fix2", "", "x\n");
+    // What the repository itself has in its place is nobody's report.
+    let stale =
+        ("out/junit.xml", "<testsuite><testcase name=\"old\"><failure/></testcase></testsuite>");
+    let files = [("windlass.toml", config.as_str()), stale];
+    let mut rig = Rig::with(&table(&[todo("1")]), &script, &files);
+    rig.ends(&["1"], 8);
+    let (_, stage, gate) = rig.asked().unwrap();
+    assert_eq!(stage, "propose_last", "{}", rig.told);
+    assert!(gate.to_string().contains("(type_error in exports)"), "{gate}");
 }
 
 #[test]

@@ -16,9 +16,10 @@ fn one_task_is_done_alone_and_the_box_of_the_task_is_shown() {
     let commit = rig.commit("Write 1");
     for part in [
         "│ ✓ Task 1 Done: Write 1                      │",
-        "│    • Writes it                              │",
-        "│    Before: It was not there                 │",
-        "│    After: It is there                       │",
+        "│    • Write 1                                │",
+        "│    • 2 files: 2 lines added, 0 removed      │",
+        "│    Before: its test failed                  │",
+        "│    After: `src/1.txt` says 1                │",
         "│  ■ Changed files (2 files)                  │",
         "│    (0 incomplete tasks in Plans.md)         │",
         &format!("│  commit: {commit} | review: APPROVE          │"),
@@ -29,6 +30,9 @@ fn one_task_is_done_alone_and_the_box_of_the_task_is_shown() {
     assert!(!seen.contains("Breezing Complete"), "{seen}");
     let report = rig.file(".claude/state/completion-report.md").unwrap();
     assert!(report.starts_with("## ✓ Task 1 Done: Write 1\n"), "{report}");
+    // What whoever did it says about it is told as theirs, and nowhere else.
+    let words = "### In its worker's words\n\n- Writes it\n- Before: It was not there\n- After: It is there\n";
+    assert!(report.contains(words) && !seen.contains("Writes it"), "{report}\n{seen}");
 }
 
 #[test]

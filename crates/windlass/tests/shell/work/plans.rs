@@ -1,5 +1,6 @@
 //! Plans.md: what is selected, what is refused, and what a person changes in it meanwhile.
 
+use crate::answers::Sitting;
 use crate::work::rig::{PLANS, Rig, row, says, table, todo, who, works};
 
 #[test]
@@ -88,6 +89,24 @@ fn tasks_that_have_no_row_are_added_after_they_were_shown() {
         "{before}| 2 | Add a second \\| one | It does what is said; tests pass | - | cc:Done [{commit}] |\n"
     );
     assert_eq!(plans, rig.plans.replace(before, &added));
+}
+
+#[test]
+fn what_is_asked_for_where_it_is_asked_how_far_to_go_becomes_a_task() {
+    let rig = Rig::of(&[todo("1")], &works("2", "", "done 2\n"));
+    let mut sitting = Sitting::with(&mut rig.scratch.windlass(&["work", "--no-tdd"]));
+    sitting.types("Add a second one.\n");
+    let seen = sitting.rest();
+    assert!(seen.contains("How far do you want to go?"), "{seen}");
+    assert!(seen.contains("Added the following to Plans.md:"), "{seen}");
+    let plans = rig.file(PLANS).unwrap();
+    let before = "| 1 | [P] Write 1 | `src/1.txt` says 1 | - | cc:TODO |\n";
+    let commit = rig.commit("Add a second one");
+    let added = format!(
+        "{before}| 2 | Add a second one | It does what is said; tests pass | - | cc:Done [{commit}] |\n"
+    );
+    assert_eq!(plans, rig.plans.replace(before, &added));
+    assert_eq!(rig.subjects(), ["Add a second one"], "and nothing else was asked for");
 }
 
 #[test]
