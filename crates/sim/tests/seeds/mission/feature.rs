@@ -238,7 +238,8 @@ fn whatever_sends_a_feature_back_counts_as_an_attempt_and_is_told_to_the_next() 
     let first = format!("{PROVED} {issues} merge:landed housekeeping:told");
     let again = format!("{PROVED} validator:issues,issues=F-FIX-2");
     let inputs = [("max_attempts", "1"), ("max_iterations", "99")];
-    let walk = script.play(&inputs, &format!("{ONE} {first} {again} {again} housekeeping:told"));
+    let last = "housekeeping:told still_there:all";
+    let walk = script.play(&inputs, &format!("{ONE} {first} {again} {again} {last}"));
     assert_eq!(walk.at(), ["escalation"], "the issues of a fix");
 }
 
