@@ -23,6 +23,7 @@ impl Place {
         let mission = Mission {
             queue_lock: state.join(QUEUE_LOCK),
             spec: "SPEC.md".to_owned(),
+            tries_pages: false,
             run: "mission-1".to_owned(),
             session: Mutex::default(),
             memory: Mutex::new(Layers::open(files.clone(), state, "mission-1")),
