@@ -130,7 +130,7 @@ fn pytest(text: &str) -> Ran {
     let last = text.lines().rev().find(|line| {
         let said = line.trim_matches(['=', ' ']);
         said.contains(" in ")
-            && said.ends_with(|it: char| it == 's' || it == ')')
+            && said.ends_with(['s', ')'])
             && ["passed", "failed", "error"].iter().any(|it| said.contains(it))
     });
     Ran {
