@@ -19,9 +19,11 @@ use windlass_process::{Bounds, Disk};
 
 use crate::suggest;
 
+mod check;
 mod issues;
 mod lanes;
 
+pub use check::{CheckConfig, ReportingConfig};
 pub use issues::{IssuesConfig, Which};
 pub use lanes::LaneConfig;
 
@@ -171,31 +173,6 @@ pub struct AccountConfig {
     pub agents: Vec<String>,
     /// How many of them may work at once.
     pub at_once: Option<usize>,
-}
-
-/// A check's command.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(
-    untagged,
-    expecting = "a check is its command, or `false`, or `{ run = \"…\", report = \"…\" }`"
-)]
-pub enum CheckConfig {
-    /// This one.
-    Command(String),
-    /// `false`: none, whatever could be detected.
-    Off(bool),
-    /// With the report that it writes.
-    Reporting(ReportingConfig),
-}
-
-/// A check that writes a report.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct ReportingConfig {
-    /// Its command; without one, what is detected.
-    pub run: Option<String>,
-    /// The file that it writes JUnit's XML into, below the top of its checkout.
-    pub report: String,
 }
 
 /// What agents and checks see of the machine.

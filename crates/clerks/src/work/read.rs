@@ -268,7 +268,7 @@ impl Work {
         };
         reading.facts.insert("cause".to_owned(), Value::text(class));
         reading.facts.insert("what".to_owned(), Value::text(&what));
-        reading.facts.insert("same".to_owned(), Value::text(&session.same(&cause.first.key())));
+        reading.facts.insert("same".to_owned(), Value::text(session.same(&cause.first.key())));
         let Some(number) = Number::of(unit) else { return reading };
         let taken = |number: &Number| {
             session.row(number.as_str()).is_some()

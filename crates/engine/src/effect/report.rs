@@ -12,10 +12,9 @@ const BYTES_MAX: u64 = 4 << 20;
 /// Takes away what an earlier run, or the tree itself, has in its place.
 pub(super) fn clear(top: &Path, path: &str) -> Result<(), Trouble> {
     let root = open(top)?;
-    match root.exists(path) {
-        // What is no file of this checkout is not read afterwards either.
-        Ok(true) => drop(root.remove(path)),
-        Ok(false) | Err(_) => {}
+    // What is no file of this checkout is not read afterwards either.
+    if matches!(root.exists(path), Ok(true)) {
+        root.remove(path).map_err(|error| Trouble::new(error.to_string()))?;
     }
     Ok(())
 }

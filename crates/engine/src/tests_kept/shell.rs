@@ -3,12 +3,15 @@
 use super::find::{Test, Tests};
 use super::worth::Worth;
 
+/// A test that has begun: its name, where, and its commands so far.
+type Open = (String, usize, Vec<(usize, String)>);
+
 /// What a file of commands comes to: as one test that has the file's name, or those that it names itself.
 pub(super) fn tests(name: &str, text: &str) -> Tests {
     let lines = commands(text);
     let mut named: Vec<Test> = Vec::new();
     let mut rest = Vec::new();
-    let mut open: Option<(String, usize, Vec<(usize, String)>)> = None;
+    let mut open: Option<Open> = None;
     for (line, command) in lines {
         if let Some((name, from, mut own)) = open.take() {
             if command == "}" {

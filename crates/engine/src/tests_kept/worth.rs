@@ -87,7 +87,7 @@ fn assertion(language: Language, body: &[Token], at: usize) -> Option<(usize, bo
     match language {
         Language::Rust => {
             let asserts = lower.contains("assert") && next == "!";
-            (asserts && text(body, at + 2) != "")
+            (asserts && !text(body, at + 2).is_empty())
                 .then(|| (closes(body, at + 2), exactly(&lower) && !lower.ends_with("_ne")))
         }
         Language::Python if word == "assert" => {

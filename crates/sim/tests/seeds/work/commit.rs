@@ -54,7 +54,7 @@ fn an_approved_change_is_picked_onto_the_branch() {
         .at("landing"),
         row("a moved branch costs commands and no agent", {
             let built = BUILT.replace("profile=static", "profile=browser");
-            format!("{built} review:approve browser:approve >landing landing:moved")
+            format!("{built} review:approve browsed:looked,seen=false browser:approve >landing landing:moved")
         })
         .at("residuals")
         .records("cc:WIP PENDING_BROWSER"),
