@@ -197,26 +197,7 @@ impl Books {
                 self.conflicts.insert(unit.clone(), files.clone());
                 self.own.extend(self.before.remove(unit).map(|own| (unit.clone(), own)));
             }
-            Note::BaseChecked { name, base, came, output, .. } => {
-                self.on_base.entry(base.clone()).or_default().insert(name.clone(), *came);
-                let printed = self.printed_on_base.entry(base.clone()).or_default();
-                printed.insert(name.clone(), output.clone());
-            }
-            Note::Checked { unit, name, tree, command, came, output, to_fail, .. } => {
-                if *to_fail && let Some(base) = self.bases.get(unit) {
-                    let (base, tree, output) = (base.clone(), tree.clone(), output.clone());
-                    self.red.insert(unit.clone(), Red { base, tree, output });
-                }
-                let checked = Checked {
-                    tree: tree.clone(),
-                    command: command.clone(),
-                    came: *came,
-                    output: output.clone(),
-                };
-                self.checks.entry(unit.clone()).or_default().insert(name.clone(), checked);
-                self.own.remove(unit);
-                self.went_on(unit.as_ref());
-            }
+            Note::BaseChecked { .. } | Note::Checked { .. } => self.of_checks(note),
             Note::Browsed { unit, tree, seen, pictures, .. } => {
                 let (tree, seen, pictures) = (tree.clone(), seen.clone(), pictures.clone());
                 let before = match self.browsed.remove(unit) {
@@ -249,6 +230,32 @@ impl Books {
             | Note::Shown { .. }
             | Note::Kept { .. }
             | Note::Paper { .. } => {}
+        }
+    }
+
+    fn of_checks(&mut self, note: &Note) {
+        match note {
+            Note::BaseChecked { name, base, came, output, .. } => {
+                self.on_base.entry(base.clone()).or_default().insert(name.clone(), *came);
+                let printed = self.printed_on_base.entry(base.clone()).or_default();
+                printed.insert(name.clone(), output.clone());
+            }
+            Note::Checked { unit, name, tree, command, came, output, to_fail, .. } => {
+                if *to_fail && let Some(base) = self.bases.get(unit) {
+                    let (base, tree, output) = (base.clone(), tree.clone(), output.clone());
+                    self.red.insert(unit.clone(), Red { base, tree, output });
+                }
+                let checked = Checked {
+                    tree: tree.clone(),
+                    command: command.clone(),
+                    came: *came,
+                    output: output.clone(),
+                };
+                self.checks.entry(unit.clone()).or_default().insert(name.clone(), checked);
+                self.own.remove(unit);
+                self.went_on(unit.as_ref());
+            }
+            _ => {}
         }
     }
 

@@ -47,20 +47,7 @@ impl<'j> Workers<'j> {
         let own = member(&effect.kind);
         let tried = books.attempts(unit, task, &effect.name).iter().filter(|it| it.panel == own);
         let attempt = tried.count() + 1;
-        let artifacts = match &effect.kind {
-            EffectKind::Invoke { panel: Some((phase, number)), .. }
-                if *phase != PanelPhase::Propose =>
-            {
-                self.round_table((*phase, *number), &effect, title.clone(), run, books)
-            }
-            EffectKind::Invoke { role, edits, .. } => {
-                let others = unit.filter(|_| *edits).and_then(|unit| self.others(unit, run, books));
-                let mut shown = self.artifacts(role, &effect, title.clone(), books);
-                shown.extend(others.map(|text| ("others at work".to_owned(), text)));
-                shown
-            }
-            _ => Vec::new(),
-        };
+        let artifacts = self.shown_to(&effect, title.clone(), run, books);
         let lands = matches!(effect.kind, EffectKind::Errand(Errand::Land { .. }));
         let apart = matches!(&effect.kind, EffectKind::Invoke { role, .. }
             if self.shop.setup.role(role).lane == LaneSight::Clean);
@@ -112,6 +99,34 @@ impl<'j> Workers<'j> {
             behind: unit.is_none() && effect.subject.is_none() && books.is_behind(),
             cancelled: run.outcome() == Some(RunOutcome::Cancelled),
             effect,
+        }
+    }
+
+    /// What whoever is asked gets to see.
+    fn shown_to(
+        &self,
+        effect: &Effect,
+        title: Option<Arc<str>>,
+        run: &Run,
+        books: &Books,
+    ) -> Vec<(String, String)> {
+        match &effect.kind {
+            EffectKind::Invoke { panel: Some((phase, number)), .. }
+                if *phase != PanelPhase::Propose =>
+            {
+                self.round_table((*phase, *number), effect, title, run, books)
+            }
+            EffectKind::Invoke { role, edits, .. } => {
+                let others = effect
+                    .unit
+                    .as_deref()
+                    .filter(|_| *edits)
+                    .and_then(|unit| self.others(unit, run, books));
+                let mut shown = self.artifacts(role, effect, title, books);
+                shown.extend(others.map(|text| ("others at work".to_owned(), text)));
+                shown
+            }
+            _ => Vec::new(),
         }
     }
 

@@ -32,7 +32,6 @@ impl Place {
             said: Mutex::default(),
             spoken: Mutex::default(),
             warned: Mutex::default(),
-            tries_pages: false,
             files,
         };
         mission.session().take_paper(features::PATH, queue.as_bytes().to_vec());
