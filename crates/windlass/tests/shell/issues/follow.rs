@@ -44,7 +44,15 @@ impl Follower {
         for line in self.lines.by_ref() {
             self.seen.push_str(&format!("{}\n", line.unwrap()));
         }
-        (self.child.wait().unwrap().code(), self.seen)
+        (self.child.wait().unwrap().code(), std::mem::take(&mut self.seen))
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        // Whoever is not told to stop would wait for ever.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
