@@ -78,7 +78,7 @@ fn node_says_which_test_failed_and_why() {
     assert_eq!(told(printed!("node-tap.txt")), want);
     // Without a block, what is printed below says it.
     let plain = "TAP version 13\nnot ok 1 - adds\nsome noise\nTypeError: x is not a function\nok 2 - b\nnot ok 3 - c\n# AssertionError: 1 != 2\nnot ok 4 - d\n1..4\n";
-    assert_eq!(told(plain), ["type_error adds", "assertion_error c", "runtime_error d"]);
+    assert_eq!(told(plain), ["assertion_error c", "runtime_error d", "type_error adds"]);
     assert_eq!(told(printed!("node-spec.txt")), want);
 }
 
