@@ -35,12 +35,15 @@ pub mod work;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use windlass_core::run::Run;
 use windlass_core::workflow::{Errand, Kind, Workflow};
 use windlass_engine::clerk::Clerk;
+use windlass_engine::mask::Mask;
 use windlass_sources::plans::Commit;
 use windlass_sources::tracker::Tracker;
+use windlass_sources::tracker::github::GitHub;
 use windlass_words::Lang;
 
 pub use spoken::Spoken;
@@ -90,6 +93,34 @@ pub struct Tracked {
     pub tracker: Arc<dyn Tracker>,
     /// What it calls its states.
     pub states: StateNames,
+    /// How work becomes pull requests, where it is to.
+    pub pulls: Option<PullRequests>,
+}
+
+/// How work becomes pull requests.
+#[derive(Clone)]
+pub struct PullRequests {
+    /// Where they are made.
+    pub github: Arc<GitHub>,
+    /// The repository there, `owner/name`.
+    pub repository: String,
+    /// Where branches are pushed to, by the name that the person's git has for it.
+    pub remote: String,
+    /// The branch that they are to land on.
+    pub base: String,
+    /// So long it is between two looks.
+    pub look_every: Duration,
+    /// A check that has not been heard of after so long is not waited for.
+    pub checks_within: Duration,
+    /// Nothing secret is written there.
+    pub mask: Mask,
+}
+
+impl std::fmt::Debug for PullRequests {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let PullRequests { repository, remote, base, .. } = self;
+        write!(f, "PullRequests({repository}, {remote}, {base})")
+    }
 }
 
 /// What a tracker calls its states.

@@ -679,6 +679,8 @@ pub enum Save {
     Rewind,
     /// The change given to the person's checkout without a commit.
     Apply,
+    /// The commits pushed to a branch of a remote, never by force.
+    Push,
 }
 
 /// How the target branch moves.

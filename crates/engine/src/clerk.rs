@@ -97,6 +97,15 @@ pub enum Patching<'a> {
 /// What the journal holds under a digest.
 pub type Blobs<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
 
+/// Where work is pushed to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Destination {
+    /// The remote, by the name that the person's git has for it.
+    pub remote: String,
+    /// The branch there.
+    pub branch: String,
+}
+
 /// What a workflow keeps besides the journal.
 pub trait Clerk: Send + Sync {
     /// An entry is in the journal; `run` is as it is after it.
@@ -242,6 +251,11 @@ pub trait Clerk: Send + Sync {
     /// know about it.
     fn over(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Where the work of a unit is pushed to, if anywhere.
+    fn destination(&self, _at: &Situation) -> Option<Destination> {
+        None
     }
 
     /// How it is said what became of a patch, if that is said.

@@ -41,6 +41,7 @@ pub use markdown::slug;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use windlass_core::{run::Item, value::Value};
 
@@ -74,6 +75,17 @@ pub struct Reading {
     pub papers: BTreeMap<String, Vec<u8>>,
     /// What a person should know.
     pub remarks: Vec<String>,
+    /// There is nothing to come to yet: it is looked at again, and the verdict counts for nothing.
+    pub again: Option<Again>,
+}
+
+/// A source that is looked at again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Again {
+    /// After so long.
+    pub after: Duration,
+    /// What is waited for, in a line.
+    pub what: String,
 }
 
 /// Why a source cannot be understood.

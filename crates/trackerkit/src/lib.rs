@@ -5,6 +5,7 @@
 //! |---|---|
 //! | what goes wrong at any of them, and when | `fault.rs` |
 //! | other people, who do something as soon as something was written | `onlooker.rs` |
+//! | what they send by themselves, signed | `webhook.rs` |
 //! | Linear | `linear/`; for the shell `bin/pretend-linear.rs` |
 //! | GitHub | `github/`; for the shell `bin/pretend-github.rs` |
 
@@ -12,3 +13,4 @@ pub mod fault;
 pub mod github;
 pub mod linear;
 mod onlooker;
+pub mod webhook;

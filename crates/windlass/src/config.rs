@@ -24,7 +24,7 @@ mod issues;
 mod lanes;
 
 pub use check::{CheckConfig, ReportingConfig};
-pub use issues::{IssuesConfig, Which};
+pub use issues::{IssuesConfig, LandsBy, Which};
 pub use lanes::LaneConfig;
 
 /// The name of the file, at the top of the repository.

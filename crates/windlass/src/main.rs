@@ -35,6 +35,7 @@ mod suggest;
 mod tracker;
 mod trust;
 mod under_way;
+mod webhook;
 mod workplace;
 
 use std::process::ExitCode;

@@ -236,9 +236,10 @@ impl Held {
 
     /// What is never written down: what agents are handed, and what lanes get.
     pub fn mask(&self, config: &Config) -> Mask {
-        let own = config.issues.key_variable.as_deref();
+        let issues = &config.issues;
+        let own = [issues.key_variable.as_deref(), Some(issues.webhook_variable())];
         let handed = |name: &str| {
-            own == Some(name)
+            own.contains(&Some(name))
                 || config.agents.values().any(|agent| agent.handed().iter().any(|own| own == name))
         };
         let variables: Vec<_> = std::env::vars_os().collect();
@@ -248,7 +249,7 @@ impl Held {
             let bytes = std::fs::read(self.repository.top().join(file)).unwrap_or_default();
             mask.file(&String::from_utf8_lossy(&bytes));
         }
-        if let Ok(Some(key)) = config.issues.key_in_file(self.repository.top()) {
+        for key in issues.secrets(self.repository.top()) {
             mask.secret(&key);
         }
         mask

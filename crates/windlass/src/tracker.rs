@@ -4,12 +4,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use windlass_clerks::{StateNames, Tracked};
+use windlass_clerks::{PullRequests, StateNames, Tracked};
 use windlass_core::run::Run;
 use windlass_core::value::Value;
 use windlass_core::workflow::{Errand, Kind};
 use windlass_engine::clock::wall_ms;
 use windlass_engine::mask::Mask;
+use windlass_repo::Repository;
 use windlass_sources::tracker::folder::{DIRECTORY, Folder, States};
 use windlass_sources::tracker::github::{self, GitHub};
 use windlass_sources::tracker::linear::{self, Linear};
@@ -17,7 +18,7 @@ use windlass_sources::tracker::{
     Detail, Filter, Issue, Marker, NewIssue, Patience, Project, Target, Tracker, TrackerError,
 };
 
-use crate::config::{IssuesConfig, Which};
+use crate::config::{IssuesConfig, LandsBy, Which};
 use crate::error::Error;
 use crate::trust::Trust;
 
@@ -40,13 +41,15 @@ pub fn usual(config: &IssuesConfig, top: &Path) -> Which {
     })
 }
 
-/// The tracker of a run, if it is about issues.
+/// The tracker of a run, if it is about issues; `base` is the branch that it lands on.
 pub fn of(
     run: &Run,
     config: &IssuesConfig,
-    top: &Path,
+    repository: &Repository,
+    base: &str,
     mask: Mask,
 ) -> Result<Option<Tracked>, Error> {
+    let top = repository.top();
     let about =
         |kind: &Kind| matches!(kind, Kind::Errand(Errand::Read { name }) if name == "next-issue");
     if !run.workflow().stages.iter().any(|stage| about(&stage.kind)) {
@@ -65,8 +68,68 @@ pub fn of(
         let settled = Some(text(name)).filter(|it| !it.is_empty() && it != USUAL);
         *own = settled.or_else(|| own.take());
     }
-    let patience = Arc::new(patience());
-    open(which, &text("project"), &config, top, mask, patience).map(Some)
+    let (project, patience) = (text("project"), Arc::new(patience()));
+    let mut tracked = open(which, &project, &config, top, mask.clone(), patience)?;
+    if text("land") == LandsBy::Pr.name() {
+        tracked.pulls = Some(pulls(which, &project, &config, repository, base, mask)?);
+    }
+    Ok(Some(tracked))
+}
+
+/// How work becomes pull requests.
+pub fn pulls(
+    which: Which,
+    project: &str,
+    config: &IssuesConfig,
+    repository: &Repository,
+    base: &str,
+    mask: Mask,
+) -> Result<PullRequests, Error> {
+    let remote = config.remote().to_owned();
+    let address = repository.push_address(&remote)?;
+    let own = (which == Which::Github).then(|| project.to_owned());
+    let named = config.repository.clone().or(own);
+    let Some(named) = named.or_else(|| ends_in(&address.to_string_lossy())) else {
+        return Err(Error::usage(format!(
+            "nobody can tell which repository on GitHub `{remote}` is"
+        ))
+        .hint("`[issues] repository = \"owner/name\"` in windlass.toml says so"));
+    };
+    let (top, here) = (repository.top(), which == Which::Github);
+    let trust = Trust::of_person(top);
+    // What is said of a key is said of the tracker's.
+    let said = if here { config.clone() } else { IssuesConfig::default() };
+    let key = said.key(Which::Github, top, &trust)?;
+    let key = key.ok_or_else(|| no_key(Which::Github, &said))?;
+    let usual = github::Settings::default();
+    let own = config.github_url.as_ref().map(|url| ("github-url", url));
+    let own = own.or_else(|| said.base_url.as_ref().map(|url| ("base-url", url)));
+    let url = own.map_or(Ok(usual.url.clone()), |(setting, url)| {
+        trust.place(setting, url, &usual.url).map(|()| url.clone())
+    })?;
+    let settings = github::Settings { url, project: named.clone(), ..usual };
+    let github = GitHub::new(settings, &key, Arc::new(patience())).map_err(refused)?;
+    Ok(PullRequests {
+        github: Arc::new(github),
+        repository: named,
+        remote,
+        base: base.to_owned(),
+        look_every: Duration::from_secs(config.look_every.unwrap_or(30).max(1)),
+        checks_within: Duration::from_secs(config.checks_within.unwrap_or(180)),
+        mask,
+    })
+}
+
+/// The `owner/name` that the address of a remote ends in, if it is on another machine.
+fn ends_in(address: &str) -> Option<String> {
+    let path = match address.split_once("://") {
+        Some(("file", _)) => return None,
+        Some((_, rest)) => rest.split_once('/')?.1,
+        None => address.split_once(':').filter(|(host, _)| !host.contains('/'))?.1,
+    };
+    let path = path.trim_matches('/');
+    let (rest, name) = path.strip_suffix(".git").unwrap_or(path).rsplit_once('/')?;
+    Some(format!("{}/{name}", rest.rsplit('/').next()?))
 }
 
 /// A tracker.
@@ -82,7 +145,7 @@ pub fn open(
     let key = || config.key(which, top, &trust)?.ok_or_else(|| no_key(which, config));
     let sent_to = |usual: String| {
         let url = config.base_url.clone().unwrap_or_else(|| usual.clone());
-        trust.place(&url, &usual).map(|()| url)
+        trust.place("base-url", &url, &usual).map(|()| url)
     };
     let usual = StateNames::default();
     let states = StateNames {
@@ -124,7 +187,7 @@ pub fn open(
             Arc::new(github)
         }
     };
-    Ok(Tracked { tracker: Arc::new(Masked { inner, mask }), states })
+    Ok(Tracked { tracker: Arc::new(Masked { inner, mask }), states, pulls: None })
 }
 
 /// A tracker's error, as a person reads it.
@@ -210,5 +273,25 @@ impl Tracker for Masked {
     fn create(&self, new: &NewIssue, marker: &Marker) -> Result<String, TrackerError> {
         let (title, body) = (self.mask.text(&new.title), self.mask.text(&new.body));
         self.inner.create(&NewIssue { filter: new.filter.clone(), title, body }, marker)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_is_what_the_address_of_a_remote_ends_in() {
+        for (address, is) in [
+            ("https://me:key@github.com/acme/harness.git", Some("acme/harness")),
+            ("git@github.com:acme/harness.git", Some("acme/harness")),
+            ("ssh://git@host:22/teams/acme/harness/", Some("acme/harness")),
+            ("/srv/git/harness.git", None),
+            ("file:///srv/git/harness.git", None),
+            ("../harness", None),
+            ("https://github.com/harness", None),
+        ] {
+            assert_eq!(ends_in(address).as_deref(), is, "{address}");
+        }
     }
 }

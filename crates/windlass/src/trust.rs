@@ -53,8 +53,8 @@ impl Trust {
         format!("if `{what}` is meant, say so in {VARIABLE}{}", file.unwrap_or_default())
     }
 
-    /// That a key may be sent to a place: the tracker's own, this machine, or one that the person has named.
-    pub fn place(&self, url: &str, usual: &str) -> Result<(), Error> {
+    /// That a key may be sent to a place, which a setting names: the tracker's own, this machine, or one that the person has named.
+    pub fn place(&self, setting: &str, url: &str, usual: &str) -> Result<(), Error> {
         let plain = |url: &str| url.trim_end_matches('/').to_owned();
         // What is not encrypted and keeps secrets does not leave this machine.
         let stays_here =
@@ -63,13 +63,13 @@ impl Trust {
             return Ok(());
         }
         let what = format!(
-            "`[issues] base-url` is {url}: no key is sent there because a repository says so"
+            "`[issues] {setting}` is {url}: no key is sent there because a repository says so"
         );
         Err(Error::usage(what).hint(self.hint(url)))
     }
 
-    /// What a file holds that is named as the one with the key. `Ok(None)` if it holds nothing.
-    pub fn key(&self, named: &str, top: &Path) -> Result<Option<String>, Error> {
+    /// What a file holds that a setting names as the one with a key or a secret. `Ok(None)` if it holds nothing.
+    pub fn secret(&self, setting: &str, named: &str, top: &Path) -> Result<Option<String>, Error> {
         let path = match (named.strip_prefix("~/"), &self.home) {
             (Some(rest), Some(home)) => home.join(rest),
             _ => top.join(named),
@@ -77,7 +77,7 @@ impl Trust {
         let is_own = self.own.as_ref().is_some_and(|own| is_below(&path, own));
         if !is_own && !self.says(named) {
             let what = format!(
-                "`[issues] key-file` is {named}: it is not read because a repository says so"
+                "`[issues] {setting}` is {named}: it is not read because a repository says so"
             );
             let own = self.own.as_ref().map(|own| format!("keep it in {}; or, ", own.display()));
             return Err(Error::usage(what).hint(format!(
@@ -119,7 +119,7 @@ mod tests {
         for fine in
             [usual, "https://api.github.com/", "http://127.0.0.1:8080", "http://localhost:1"]
         {
-            assert!(none.place(fine, usual).is_ok(), "{fine}");
+            assert!(none.place("base-url", fine, usual).is_ok(), "{fine}");
         }
         for other in [
             "https://evil.example",
@@ -129,11 +129,11 @@ mod tests {
             "http://127.0.0.1@evil.example",
             "https://api.github.com/../x",
         ] {
-            assert!(none.place(other, usual).is_err(), "{other}");
+            assert!(none.place("base-url", other, usual).is_err(), "{other}");
         }
         let said = trust(Path::new("/home/ada"), &["https://git.example/api/v3/"]);
-        assert!(said.place("https://git.example/api/v3", usual).is_ok());
-        assert!(said.place("https://git.example/api/v4", usual).is_err());
+        assert!(said.place("base-url", "https://git.example/api/v3", usual).is_ok());
+        assert!(said.place("base-url", "https://git.example/api/v4", usual).is_err());
     }
 
     #[test]
@@ -150,16 +150,22 @@ mod tests {
         std::os::unix::fs::symlink("../.ssh/other", home.path().join("windlass/link")).unwrap();
         let top = home.path().join("repo");
         let none = trust(home.path(), &[]);
-        assert_eq!(none.key("~/windlass/key", &top).unwrap().as_deref(), Some("abc"));
-        assert_eq!(none.key("~/windlass/empty", &top).unwrap(), None);
+        assert_eq!(
+            none.secret("key-file", "~/windlass/key", &top).unwrap().as_deref(),
+            Some("abc")
+        );
+        assert_eq!(none.secret("key-file", "~/windlass/empty", &top).unwrap(), None);
         for other in ["~/.ssh/other", "~/windlass/../.ssh/other", "~/windlass/link", "key"] {
-            let refused = none.key(other, &top).unwrap_err();
+            let refused = none.secret("key-file", other, &top).unwrap_err();
             assert!(refused.to_string().contains(other), "{refused:?}");
         }
         let said = trust(home.path(), &["~/.ssh/other"]);
-        assert_eq!(said.key("~/.ssh/other", &top).unwrap().as_deref(), Some("PRIVATE"));
+        assert_eq!(
+            said.secret("key-file", "~/.ssh/other", &top).unwrap().as_deref(),
+            Some("PRIVATE")
+        );
         // What is not there is named.
-        let missing = none.key("~/windlass/none", &top).unwrap_err().to_string();
+        let missing = none.secret("key-file", "~/windlass/none", &top).unwrap_err().to_string();
         assert!(missing.contains("windlass/none"), "{missing}");
     }
 }

@@ -210,7 +210,8 @@ fn drive(
     held.free_lanes(&prepared.store, id)?;
     let (top, project) = (held.repository.top(), prepared.project());
     let issues = &prepared.config.issues;
-    let tracked = tracker::of(engine.run(), issues, top, held.mask(&prepared.config))?;
+    let mask = held.mask(&prepared.config);
+    let tracked = tracker::of(engine.run(), issues, &held.repository, &target, mask)?;
     let known = (Some(&project), tracked.as_ref());
     let clerk = told(top, &held.dir, &held.journal, id, engine.run(), known)?;
     let state = (engine.run(), engine.books());

@@ -3,6 +3,7 @@
 mod checked;
 pub mod claim;
 mod frozen;
+mod pulls;
 mod read;
 mod select;
 mod session;
@@ -20,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use windlass_core::run::Run;
 use windlass_core::value::Value;
 use windlass_core::workflow::RunOutcome;
-use windlass_engine::clerk::{Blobs, Clerk, Said, Situation, Told, Trial};
+use windlass_engine::clerk::{Blobs, Clerk, Destination, Said, Situation, Told, Trial};
 use windlass_engine::entry::Entry;
 use windlass_engine::message::Trouble;
 use windlass_engine::shop::lock;
@@ -36,7 +37,7 @@ use session::Session;
 
 use crate::memory::Files;
 use crate::projection::Projection;
-use crate::{History, Office, Place, Spoken};
+use crate::{History, Office, Place, PullRequests, Spoken};
 
 /// Runs that look for an issue are loops over issues.
 pub(crate) const OFFICE: Office = Office {
@@ -62,6 +63,9 @@ struct Issues {
     /// What has been committed.
     history: History,
     tracker: Option<Arc<dyn Tracker>>,
+    pulls: Option<PullRequests>,
+    /// Checks that were seen to fail: of which issue, at which commit, which ones.
+    failing: Mutex<BTreeSet<(String, String, String)>>,
     session: Mutex<Session>,
     projection: Mutex<Projection>,
     said: Mutex<Vec<String>>,
@@ -102,6 +106,8 @@ impl Issues {
             checks: project.map(|it| it.checks.clone()).unwrap_or_default(),
             history: project.map(|it| it.history.clone()).unwrap_or_default(),
             tracker: tracker.map(|it| it.tracker.clone()),
+            pulls: tracker.and_then(|it| it.pulls.clone()),
+            failing: Mutex::default(),
             session: Mutex::default(),
             projection: Mutex::new(Projection::into(files.clone(), state.join("projected.json"))),
             said: Mutex::default(),
@@ -228,6 +234,10 @@ impl Clerk for Issues {
 
     fn trailer(&self, name: &str, at: &Situation) -> Option<String> {
         self.trailer_of(name, at)
+    }
+
+    fn destination(&self, at: &Situation) -> Option<Destination> {
+        self.pushes_to(at)
     }
 
     fn quotes_titles(&self) -> bool {

@@ -18,8 +18,8 @@ use super::select::{
 };
 
 /// What it can read.
-pub const READS: [&str; 5] =
-    ["issues-session", "next-issue", "claim", "claim-still", "spec-changes"];
+pub const READS: [&str; 6] =
+    ["issues-session", "next-issue", "claim", "claim-still", "spec-changes", "pull-request"];
 
 /// What `issue` is when whichever comes next is meant.
 pub const NEXT: &str = "next";
@@ -35,6 +35,7 @@ impl Issues {
             "claim" => self.claimed(at)?,
             "claim-still" => self.still_ours(at)?,
             "spec-changes" => self.spec_changes(at),
+            "pull-request" => self.watched(at)?,
             _ => return Ok(None),
         }))
     }
@@ -155,7 +156,7 @@ impl Issues {
     }
 
     /// Whether an issue is still ours: a person who has decided otherwise meanwhile is right.
-    fn still_ours(&self, at: &Situation) -> Result<Reading, SourceError> {
+    pub(super) fn still_ours(&self, at: &Situation) -> Result<Reading, SourceError> {
         let Some((id, _)) = &at.unit else { return Ok(came("gone")) };
         let Some(detail) = self.tracker()?.look(id).map_err(trouble)? else {
             return Ok(Reading { remarks: vec![format!("{id} is gone")], ..came("gone") });

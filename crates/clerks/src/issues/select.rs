@@ -225,9 +225,11 @@ fn at_work(issue: &Issue, claims: &[Claim], dead: &[String], known: &Known) -> O
         )),
         // Who had it is not there any more.
         None if last.is_some_and(|it| dead.contains(&it.key)) => None,
-        Some(End::Completed) | None => {
-            Some(format!("somebody has it: it is {} without a claim", issue.state_name))
-        }
+        Some(End::Completed) => Some(format!(
+            "it was worked on, and is {}: `windlass issues release {}` lets it be taken again",
+            issue.state_name, issue.id
+        )),
+        None => Some(format!("somebody has it: it is {} without a claim", issue.state_name)),
     }
 }
 

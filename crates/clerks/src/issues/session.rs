@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use windlass_core::run::{EffectId, Ended, Ending, Event, FrameId, Item, Moved, Run, UnitStatus};
 use windlass_core::value::Value;
-use windlass_core::workflow::{Go, RunOutcome, ScopeIx, Settled};
+use windlass_core::workflow::{Go, Mishap, RunOutcome, ScopeIx, Settled};
 use windlass_engine::clerk::Blobs;
 use windlass_engine::entry::{Answered, Check, Entry, Note};
 use windlass_sources::issues::{self, Friction, State};
 use windlass_sources::subsystems::{DIR, Specs};
 
 use super::frozen::{self, Frozen};
+use super::pulls::{self, Pull};
 use super::stage;
 use crate::printed;
 
@@ -98,6 +99,10 @@ pub struct Tale {
     pub commits: Vec<String>,
     /// Where it landed, and how to take it if it waits.
     pub landed: Option<Landed>,
+    /// The commit that was pushed last.
+    pub pushed: Option<String>,
+    /// Its pull request.
+    pub pull: Option<Pull>,
     /// Who changed files last: the agent, and its model if that is known.
     pub hands: Option<(String, Option<String>)>,
 }
@@ -276,11 +281,21 @@ impl Session {
             Note::Saved { effect, commit, .. } => {
                 let Some(flight) = self.flights.get(effect).cloned() else { return };
                 let Some(unit) = &flight.unit else { return };
+                if flight.stage == stage::PUSH {
+                    self.tale(unit).pushed = Some(commit.clone());
+                }
                 if [stage::COMMIT, stage::COMMIT_FIX].contains(&flight.stage.as_str()) {
                     let commits = &mut self.tale(unit).commits;
                     if !commits.contains(commit) {
                         commits.push(commit.clone());
                     }
+                }
+            }
+            Note::Told { effect, text, .. } => {
+                let flight = self.flights.get(effect);
+                let pushes = flight.filter(|it| it.stage == stage::PUSH);
+                if let Some(unit) = pushes.and_then(|it| it.unit.clone()) {
+                    self.tale(&unit).trouble = Some(("blocked".to_owned(), text.clone()));
                 }
             }
             Note::Turned { unit: Some(unit), .. } => self.tale(unit).rebuilt = true,
@@ -313,6 +328,13 @@ impl Session {
             return;
         } else if let Some((issue, frozen)) = frozen::read(path, &text) {
             self.tale(&issue).frozen = Some(frozen);
+        } else if let Some(pull) = pulls::read(path, &text) {
+            let tale = self.tale(&pull.issue);
+            if !pull.gist.is_empty() {
+                let why = format!("its pull request {}: {}", pull.url, pull.gist);
+                tale.trouble = Some(("blocked".to_owned(), why));
+            }
+            tale.pull = Some(pull);
         }
         self.papers.insert(path.to_owned(), bytes.into());
     }
@@ -482,6 +504,7 @@ impl Session {
     /// What an effect came to, with its lists.
     fn reported(&mut self, ending: &Ending) {
         let Some(flight) = self.flights.remove(&ending.effect) else { return };
+        self.watched(&flight, &ending.ended);
         let Ended::Verdict(word) = &ending.ended else { return };
         let lists: BTreeMap<&str, &[Item]> =
             ending.lists.iter().map(|(name, items)| (&**name, items.as_slice())).collect();
@@ -544,6 +567,21 @@ impl Session {
             text.push_str(&format!("\n- [{word}] {words} — {}", judged.evidence));
         }
         (!held.is_empty()).then_some(text)
+    }
+
+    /// What a push, or a look at a pull request, says of why it does not work; what was said of a push is on record by then.
+    fn watched(&mut self, flight: &Flight, ended: &Ended) {
+        let Some(unit) = &flight.unit else { return };
+        let tale = self.tale(unit);
+        match (flight.stage.as_str(), ended) {
+            (stage::PUSH, Ended::Verdict(word)) if **word != *"refused" => tale.trouble = None,
+            (stage::WATCH, Ended::Mishap(Mishap::TimedOut)) => {
+                let url = tale.pull.as_ref().map(|pull| pull.url.as_str()).unwrap_or_default();
+                let why = format!("its pull request {url} was waited for too long");
+                tale.trouble = Some(("blocked".to_owned(), why));
+            }
+            _ => {}
+        }
     }
 
     /// Whether an earlier loop is gone on with.

@@ -12,7 +12,7 @@ use super::checked::radius;
 use super::session::{Group, Session};
 
 /// What it can show.
-pub const SHOWS: [&str; 11] = [
+pub const SHOWS: [&str; 12] = [
     "issue",
     "subsystems_knowledge",
     "groups",
@@ -21,6 +21,7 @@ pub const SHOWS: [&str; 11] = [
     "invariants",
     "helpful_skills",
     "review",
+    "pull",
     "answers",
     "friction_log",
     "spec-changes",
@@ -80,6 +81,7 @@ impl Issues {
                 }
                 text
             }
+            "pull" => super::pulls::shown(tale.pull.as_ref()?),
             "answers" => tale.answers.join("\n\n"),
             _ => return None,
         };

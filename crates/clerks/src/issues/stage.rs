@@ -11,9 +11,11 @@ stages! { ALL:
     INVARIANTS = "invariants",
     PLAN = "plan",
     PREVIOUS = "previous",
+    PUSH = "push",
     RESOLVE = "resolve",
     REVIEW = "review",
     REVIEW_FIX = "review_fix",
+    WATCH = "watch",
 }
 
 #[cfg(test)]

@@ -16,12 +16,13 @@ use super::session::{Gap, Session, Tale};
 
 /// What it can tell.
 #[cfg(test)]
-pub const TELLS: [&str; 14] = [
+pub const TELLS: [&str; 15] = [
     "issue-starting",
     "claim-withdrawn",
     "issue-in-progress",
     "issue-completed",
     "issue-done",
+    "issue-pull",
     "issue-failed",
     "issue-left",
     "issue-progress",
@@ -61,6 +62,7 @@ impl Issues {
                 self.posts(id, &self.with_changes(id, text), COMPLETED, CLAIM)?;
                 format!("[ISSUE_COMPLETE: {id}]")
             }
+            ("issue-pull", Some(id)) => return self.opens(id),
             ("issue-done", Some(id)) => self.finishes(id)?,
             ("issue-left", Some(id)) => {
                 let why = self.overridden(id, Before::Landing)?;
@@ -132,7 +134,7 @@ impl Issues {
     }
 
     /// What this run marks: `what` for an issue, once for each `why`.
-    fn marker(&self, what: &str, issue: &str, why: &str) -> Result<Marker, Trouble> {
+    pub(super) fn marker(&self, what: &str, issue: &str, why: &str) -> Result<Marker, Trouble> {
         Ok(Marker::new(what, &self.secret()?.key(&self.run, issue, why)))
     }
 
@@ -233,19 +235,53 @@ fn is(name: &str, kind: &str) -> bool {
     name.strip_prefix(kind).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }
 
+/// What an issue came to, in figures.
+fn figures(session: &Session, id: &str, tale: &Tale) -> String {
+    let (done, total) = (tale.done().count(), tale.groups.len());
+    let (held, all) = super::checked::invariants_held(session, id, None);
+    let tier0 = word(tale.done().flat_map(|group| &group.checks), "tier0");
+    let tier1 = word(tale.whole.iter(), "tier1");
+    format!(
+        "Files changed: {}\nChange groups: {done}/{total}\n\
+         Invariants: {held}/{all} verified\nTests: tier0 {tier0}, tier1 {tier1}\n",
+        tale.changed().len(),
+    )
+}
+
+/// The report that stands in a pull request. What agents wrote stands between backticks: there it closes no issue and calls nobody.
+pub(super) fn report(session: &Session, id: &str) -> String {
+    let empty = Tale::default();
+    let tale = session.tales.get(id).unwrap_or(&empty);
+    let mut text = format!("Windlass worked on {id}.\n\n{}", figures(session, id, tale));
+    let mut list = |what: &str, all: Vec<&str>| {
+        if !all.is_empty() {
+            let _ = writeln!(text, "\n{what}:\n");
+            for it in all {
+                let it = cut(&windlass_agents::one_line(it)).replace('`', "'");
+                let _ = writeln!(text, "- `{it}`");
+            }
+        }
+    };
+    list("Change groups", tale.done().map(|it| it.title.as_str()).collect());
+    let out = tale.groups.iter().filter(|it| !tale.done().any(|done| done.id == it.id));
+    list("Left out", out.map(|it| it.title.as_str()).collect());
+    list("What the issue asks for", tale.criteria.iter().map(String::as_str).collect());
+    let review = tale.review.as_ref();
+    list("The review says", review.map(|it| it.said.as_str()).into_iter().collect());
+    let warnings = review.map(|it| it.warnings.as_slice()).unwrap_or_default();
+    list("Warnings", warnings.iter().map(String::as_str).collect());
+    text.trim_end().to_owned()
+}
+
 /// The result of an issue, in the seed's words.
 fn completed(session: &Session, id: &str) -> String {
     let empty = Tale::default();
     let tale = session.tales.get(id).unwrap_or(&empty);
     let (done, total) = (tale.done().count(), tale.groups.len());
-    let (held, all) = super::checked::invariants_held(session, id, None);
-    let tier0 = word(tale.done().flat_map(|group| &group.checks), "tier0");
-    let tier1 = word(tale.whole.iter(), "tier1");
     let mut text = format!(
-        "Harness completed issue in iteration {}.\n\nFiles changed: {}\nChange groups: {done}/{total}\n\
-         Invariants: {held}/{all} verified\nTests: tier0 {tier0}, tier1 {tier1}\n",
+        "Harness completed issue in iteration {}.\n\n{}",
         tale.iteration,
-        tale.changed().len(),
+        figures(session, id, tale),
     );
     let radius = session.specs.radius(tale.changed());
     let warnings = warnings(tale, &radius);
@@ -266,6 +302,16 @@ fn completed(session: &Session, id: &str) -> String {
     let short: Vec<&str> = commits.iter().map(|it| &it[..it.len().min(12)]).collect();
     let short = if short.is_empty() { "none".to_owned() } else { short.join(", ") };
     let _ = write!(text, "\nCommits: {short}");
+    if let Some(pull) = &tale.pull {
+        let _ = match pull.merged {
+            true => write!(text, "\n\nThey are merged: {}", pull.url),
+            false => write!(
+                text,
+                "\n\nThey wait to be merged: {}. Until then the issue stays in progress.",
+                pull.url
+            ),
+        };
+    }
     if let Some(landed) = landed {
         let branch = &landed.branch;
         let _ = match &landed.waits {
@@ -320,6 +366,9 @@ fn failed(session: &Session, id: &str) -> String {
             titles.join("; ")
         );
     }
+    if let Some(pull) = &tale.pull {
+        let _ = writeln!(text, "Its branch `{}` and {} are kept.", pull.branch, pull.url);
+    }
     text.push_str("\nRequires manual intervention.");
     text
 }
@@ -338,11 +387,14 @@ fn left(session: &Session, id: &str, why: Option<&str>) -> String {
     );
     let titles: Vec<&str> = tale.done().map(|group| group.title.as_str()).collect();
     if !titles.is_empty() {
-        let _ = write!(
+        let _ = writeln!(
             text,
             "The work is kept: {}. `windlass lanes list` names where.",
             titles.join("; ")
         );
+    }
+    if let Some(pull) = &tale.pull {
+        let _ = writeln!(text, "Its branch `{}` and {} are kept.", pull.branch, pull.url);
     }
     text.trim_end().to_owned()
 }

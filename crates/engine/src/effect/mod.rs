@@ -153,7 +153,7 @@ pub fn perform(shop: &Shop, mut job: Job, brake: &Brake) -> Outcome {
             Errand::Checks { names, expect_fail } => {
                 check::check(shop, job, names, *expect_fail, brake)
             }
-            Errand::Read { name } => read::read(shop, job, name).map(Ok),
+            Errand::Read { name } => read::read(shop, job, name, brake),
             Errand::Save { how, label, trailers, .. } => {
                 save::save(shop, job, *how, label.as_deref(), trailers).map(Ok)
             }

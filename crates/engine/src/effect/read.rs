@@ -1,20 +1,51 @@
 //! Reads: looks at a source of work. Each reader is a file of the sources room, or a question to the workflow's clerk.
 
 use std::collections::BTreeMap;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 
 use windlass_agents::left_out;
 use windlass_core::lang::Reporter;
 use windlass_core::value::{Type, Value};
 use windlass_repo::Oid;
-use windlass_sources::Reading;
+use windlass_sources::{Again, Reading};
 
-use super::Job;
+use super::{Job, Outcome};
 use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
-use crate::shop::Shop;
+use crate::shop::{Brake, Shop, Stopped};
 
-pub(super) fn read(shop: &Shop, job: &Job, name: &str) -> Result<Done, Trouble> {
-    let reading = match shop.readers.get(name) {
+pub(super) fn read(shop: &Shop, job: &Job, name: &str, brake: &Brake) -> Outcome {
+    let (alarm, pulled) = channel();
+    brake.on_pull(move || {
+        // Nobody listens any more once it is over.
+        let _ = alarm.send(());
+    });
+    let mut said = None;
+    loop {
+        let Some(reading) = look(shop, job, name)? else {
+            let what = format!("nothing here reads `{name}`: this workflow cannot be run yet");
+            return Err(Trouble::new(what));
+        };
+        let Some(Again { after, what }) = &reading.again else {
+            return Ok(Ok(heard(shop, job, name, reading)));
+        };
+        // What it waits for is said once, until it is something else.
+        if said.as_ref() != Some(what) {
+            let text = shop.setup.mask.text(what);
+            let note = Note::Told { effect: job.id, name: name.to_owned(), text };
+            if let Err(stopped) = shop.write_down(Paper::of(note)) {
+                return Ok(Err(stopped));
+            }
+            said = Some(what.clone());
+        }
+        if pulled.recv_timeout(*after) != Err(RecvTimeoutError::Timeout) {
+            return Ok(Err(Stopped));
+        }
+    }
+}
+
+fn look(shop: &Shop, job: &Job, name: &str) -> Result<Option<Reading>, Trouble> {
+    Ok(match shop.readers.get(name) {
         Some(reader) => Some(reader.read(&job.effect.with)?),
         None => {
             let mut at = job.situation();
@@ -23,11 +54,10 @@ pub(super) fn read(shop: &Shop, job: &Job, name: &str) -> Result<Done, Trouble> 
             }
             shop.clerk.read(name, &at)?
         }
-    };
-    let Some(mut reading) = reading else {
-        let what = format!("nothing here reads `{name}`: this workflow cannot be run yet");
-        return Err(Trouble::new(what));
-    };
+    })
+}
+
+fn heard(shop: &Shop, job: &Job, name: &str, mut reading: Reading) -> Done {
     if let Some(reporter) = shop.setup.catalogue.reads.get(name) {
         hold(&mut reading, reporter);
     }
@@ -46,7 +76,7 @@ pub(super) fn read(shop: &Shop, job: &Job, name: &str) -> Result<Done, Trouble> 
     let mut done = job.done(&reading.verdict, paper);
     done.report.facts = reading.facts;
     done.report.lists = reading.lists;
-    Ok(done)
+    done
 }
 
 /// Units that have landed and which the branch no longer has, each with its commit.

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use windlass_core::path::{For, NO_LIMIT, Scope};
 use windlass_core::value::Value;
-use windlass_core::workflow::Save;
-use windlass_repo::{Applied, Lane, Oid, Patched, Person};
+use windlass_core::workflow::{Land, Save};
+use windlass_repo::{Applied, Branch, Lane, Oid, Patched, Person, Pushed};
 
-use super::{Job, patch, subject};
-use crate::clerk::Patching;
+use super::{Job, land, marked, patch, subject};
+use crate::clerk::{Destination, Patching};
 use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
 use crate::shop::{Shop, when};
@@ -51,6 +51,7 @@ pub(super) fn save(
         }
         Save::Patch => patched(shop, job, base, &lane),
         Save::Apply => give(shop, job, base),
+        Save::Push => pushed(shop, job),
     }
 }
 
@@ -135,6 +136,42 @@ fn give(shop: &Shop, job: &Job, base: &Oid) -> Result<Done, Trouble> {
         Applied::Applied { .. } => job.done("saved", Paper::default()),
         Applied::Refused { why } => {
             told(job, "refused", format!("your checkout is as it was: {why}"))
+        }
+    })
+}
+
+/// Pushes what was checked to where the clerk says. What may not land may not be pushed either.
+fn pushed(shop: &Shop, job: &Job) -> Result<Done, Trouble> {
+    let Some(Destination { remote, branch }) = shop.clerk.destination(&job.situation()) else {
+        let why = "nobody has said where to".to_owned();
+        return Ok(told(job, "refused", why));
+    };
+    let branch = Branch::new(&branch).map_err(|error| Trouble::new(error.to_string()))?;
+    let (request, _) = land::asked(shop, job, Land::FastForward, &[])?;
+    if job.cancelled {
+        return Ok(land::lost(job));
+    }
+    let marks = marked(shop, &request.tree, job.conflicts.iter().cloned())?;
+    if !marks.is_empty() {
+        let why = format!("nothing is pushed with the marks of a conflict: {}", marks.join(", "));
+        return Ok(told(job, "refused", why));
+    }
+    let settings = land::settings_changed(shop, &request)?;
+    if !settings.is_empty() {
+        return Err(land::not_by_an_agent(job, &settings));
+    }
+    if let Some(path) = land::secret_in(shop, &request)? {
+        return Err(land::secret(&path));
+    }
+    Ok(match shop.store.push(&request, &remote, &branch)? {
+        Pushed::Nothing => told(job, "nothing", "there was nothing to push".to_owned()),
+        Pushed::Refused { why } => told(job, "refused", shop.setup.mask.text(&why)),
+        Pushed::There { commit, .. } => {
+            let mut paper = saved(job, commit.to_string());
+            paper
+                .notes
+                .push(said(job, format!("`{branch}` of `{remote}` is at {}", commit.short())));
+            job.done("saved", paper)
         }
     })
 }

@@ -26,7 +26,7 @@ fn there(scratch: &Scratch, bare: &std::path::Path) -> String {
 
 #[track_caller]
 fn refused(store: &Store, request: &windlass_repo::Request) -> String {
-    match store.push(request, "origin", &branch()).expect("git answers") {
+    match store.push(request, "origin", &branch()).expect("an answer") {
         Pushed::Refused { why } => why,
         other => panic!("{other:?}"),
     }

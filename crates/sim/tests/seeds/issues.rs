@@ -2,6 +2,7 @@
 
 mod group;
 mod issue;
+mod pull;
 mod queue;
 mod review;
 mod state;

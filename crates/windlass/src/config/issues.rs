@@ -31,6 +31,51 @@ pub struct IssuesConfig {
     /// A file that holds the key and nothing else; `~` is your home. It counts where the variable is not set. Outside of
     /// `~/.config/windlass` a person has to trust it outside of the repository, too.
     pub key_file: Option<String>,
+    /// What becomes of an issue's work: `branch` lands it on the branch here, `pr` pushes a branch of its own and opens a pull
+    /// request on GitHub. `branch` if not said.
+    pub land: Option<LandsBy>,
+    /// The remote that branches of pull requests are pushed to; `origin` if not said.
+    pub remote: Option<String>,
+    /// The repository on GitHub, `owner/name`, where pull requests are opened; if not said, the project of a tracker that is GitHub,
+    /// else what the address of the remote ends in.
+    pub repository: Option<String>,
+    /// Where requests about pull requests go, for a server of your own and a tracker that is not GitHub; a person has to trust it
+    /// outside of the repository, too.
+    pub github_url: Option<String>,
+    /// Seconds between two looks at a pull request; 30 if not said.
+    pub look_every: Option<u64>,
+    /// A check of a pull request that has not been heard of after so many seconds is not waited for; 180 if not said.
+    pub checks_within: Option<u64>,
+    /// Where `--follow` listens for what the tracker sends, `ADDRESS:PORT`; nowhere if not said.
+    pub webhook: Option<String>,
+    /// Whether it may listen where others on the network can reach it.
+    pub webhook_anywhere: Option<bool>,
+    /// The variable that holds the secret with which the tracker signs that; `WINDLASS_WEBHOOK_SECRET` if not said.
+    pub webhook_secret_variable: Option<String>,
+    /// A file that holds that secret and nothing else. It counts where the variable is not set. Outside of `~/.config/windlass` a
+    /// person has to trust it outside of the repository, too.
+    pub webhook_secret_file: Option<String>,
+}
+
+/// What becomes of an issue's work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum LandsBy {
+    /// It lands on the branch here
+    #[default]
+    Branch,
+    /// It becomes a pull request on GitHub
+    Pr,
+}
+
+impl LandsBy {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            LandsBy::Branch => "branch",
+            LandsBy::Pr => "pr",
+        }
+    }
 }
 
 /// A kind of tracker.
@@ -76,13 +121,35 @@ impl IssuesConfig {
         which.usual_variable().map(|usual| self.key_variable.as_deref().unwrap_or(usual))
     }
 
-    /// What its file holds, if there is one, and a person trusts it.
-    pub fn key_in_file(&self, top: &Path) -> Result<Option<String>, Error> {
-        self.read_key(top, &Trust::of_person(top))
+    /// What stands nowhere: the key and the secret, as far as a person trusts the files that hold them.
+    pub fn secrets(&self, top: &Path) -> Vec<String> {
+        let held = [self.read_key(top, &Trust::of_person(top)), self.webhook_secret(top)];
+        held.into_iter().filter_map(|it| it.ok().flatten()).collect()
+    }
+
+    /// The variable that holds the secret of what a tracker sends.
+    pub fn webhook_variable(&self) -> &str {
+        self.webhook_secret_variable.as_deref().unwrap_or("WINDLASS_WEBHOOK_SECRET")
+    }
+
+    /// The secret of what a tracker sends: what the variable holds, else what the file does.
+    pub fn webhook_secret(&self, top: &Path) -> Result<Option<String>, Error> {
+        let set = std::env::var(self.webhook_variable()).ok();
+        let set = set.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty());
+        match (set, self.webhook_secret_file.as_deref()) {
+            (Some(secret), _) => Ok(Some(secret)),
+            (None, Some(path)) => Trust::of_person(top).secret("webhook-secret-file", path, top),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// The remote that branches of pull requests are pushed to.
+    pub fn remote(&self) -> &str {
+        self.remote.as_deref().unwrap_or("origin")
     }
 
     fn read_key(&self, top: &Path, trust: &Trust) -> Result<Option<String>, Error> {
-        self.key_file.as_deref().map_or(Ok(None), |path| trust.key(path, top))
+        self.key_file.as_deref().map_or(Ok(None), |path| trust.secret("key-file", path, top))
     }
 
     fn key_set(&self, which: Which) -> Option<String> {

@@ -166,6 +166,7 @@ fn save(node: Node<'_>, table: &Table<'_>, problems: &mut Problems<'_>) -> Optio
         ("patch", Save::Patch),
         ("rewind", Save::Rewind),
         ("apply", Save::Apply),
+        ("push", Save::Push),
     ];
     let word = node.text("`save`", problems)?;
     let how = super::choice(&word, "`save`", &words, problems)?;

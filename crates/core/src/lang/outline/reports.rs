@@ -144,7 +144,7 @@ impl<'c> Finder<'c, '_, '_> {
             Kind::Save { how: Save::Commit | Save::Rewind, .. } => {
                 Report::of(&["saved", "nothing"])
             }
-            Kind::Save { how: Save::Patch | Save::Apply, .. } => {
+            Kind::Save { how: Save::Patch | Save::Apply | Save::Push, .. } => {
                 Report::of(&["saved", "nothing", "refused"])
             }
             Kind::Land { proof, .. } if proof.is_empty() => {

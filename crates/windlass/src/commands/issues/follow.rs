@@ -1,4 +1,4 @@
-//! Following: whoever waits for new issues, how they are told to stop, and how long they wait.
+//! Following: whoever waits for new issues, how they are told to stop or of something new, and how long they wait.
 
 use std::fs::{File, TryLockError};
 use std::io::Write as _;
@@ -10,9 +10,11 @@ use windlass_clerks::issues::{All, select};
 use windlass_sources::tracker::TrackerError;
 
 use super::{StartArgs, config, known, left, mask, wanted};
+use crate::config::IssuesConfig;
 use crate::error::Error;
 use crate::render::Output;
 use crate::tracker;
+use crate::webhook::Webhook;
 use crate::workplace::Workplace;
 
 /// What is held by whoever follows, below the directory in which Windlass remembers things. Something in it is a wish to stop.
@@ -25,7 +27,10 @@ const LONGEST_MS: u64 = 15 * 60 * 1000;
 const LOOKS_MS: u64 = 250;
 
 /// Somebody follows here, until this is dropped.
-pub struct Following(File);
+pub struct Following {
+    mark: File,
+    webhook: Option<Webhook>,
+}
 
 fn mark(place: &Workplace) -> PathBuf {
     place.dir.join(MARK)
@@ -33,7 +38,7 @@ fn mark(place: &Workplace) -> PathBuf {
 
 impl Following {
     /// From now on it is known here that somebody follows.
-    pub fn begin(place: &Workplace) -> Result<Self, Error> {
+    pub fn begin(args: &StartArgs, place: &Workplace, out: &mut Output) -> Result<Self, Error> {
         let path = mark(place);
         let failed = |error| Error::unwritable(&path, error);
         std::fs::create_dir_all(path.parent().unwrap_or(&place.dir)).map_err(failed)?;
@@ -48,11 +53,12 @@ impl Following {
         }
         // What was wished of whoever followed before has come to its end with them.
         file.set_len(0).map_err(failed)?;
-        Ok(Following(file))
+        // From the beginning, so that nothing is missed between two waits.
+        Ok(Following { mark: file, webhook: listens(args, place, out)? })
     }
 
     fn is_to_stop(&self) -> bool {
-        self.0.metadata().is_ok_and(|found| found.len() > 0)
+        self.mark.metadata().is_ok_and(|found| found.len() > 0)
     }
 
     /// Waits until there is something to do: false if that is to be nothing any more. A tracker that has no answer is asked
@@ -64,7 +70,7 @@ impl Following {
         out: &mut Output,
     ) -> Result<bool, Error> {
         let config = config(place)?;
-        let said = args.which.adopting(&config.issues, left(place).ok().flatten().as_ref());
+        let said = adopting(args, place, &config.issues);
         // Each look is one try: how long to wait is for us to say.
         let impatient = Arc::new(|_: Duration| false);
         let open =
@@ -75,7 +81,9 @@ impl Following {
         let (mut spread, mut failed) = (u64::from(std::process::id()), 0);
         loop {
             spread = next(spread);
-            if !self.lets_pass(pause_ms(every_ms, failed, spread)) {
+            let goes_on = self.lets_pass(pause_ms(every_ms, failed, spread));
+            self.says_what_was_refused(out)?;
+            if !goes_on {
                 out.note("told to stop: no more issues are waited for")?;
                 return Ok(false);
             }
@@ -94,15 +102,50 @@ impl Following {
         }
     }
 
-    /// Lets so much time pass; false if somebody wants it to stop meanwhile.
+    /// Lets so much time pass, less if the tracker says that something changed; false if somebody wants it to stop meanwhile.
     fn lets_pass(&self, mut left_ms: u64) -> bool {
         while left_ms > 0 && !self.is_to_stop() {
             let part_ms = left_ms.min(LOOKS_MS);
-            std::thread::sleep(Duration::from_millis(part_ms));
+            let part = Duration::from_millis(part_ms);
+            match &self.webhook {
+                Some(webhook) if webhook.hears(part) => break,
+                Some(_) => {}
+                None => std::thread::sleep(part),
+            }
             left_ms -= part_ms;
         }
         !self.is_to_stop()
     }
+
+    /// Says how much came that was not the tracker's.
+    fn says_what_was_refused(&self, out: &mut Output) -> Result<(), Error> {
+        match self.webhook.as_ref().map_or(0, Webhook::refused) {
+            0 => Ok(()),
+            1 => out.note("a message was refused: the tracker has not signed it, or not just now"),
+            many => out.note(&format!(
+                "{many} messages were refused: the tracker has not signed them, or not just now"
+            )),
+        }
+    }
+}
+
+/// Listens for what the tracker sends, if somebody wants that.
+fn listens(
+    args: &StartArgs,
+    place: &Workplace,
+    out: &mut Output,
+) -> Result<Option<Webhook>, Error> {
+    let issues = config(place)?.issues;
+    let Some(at) = args.webhook.as_ref().or(issues.webhook.as_ref()) else { return Ok(None) };
+    let (said, top) = (adopting(args, place, &issues), place.repository.top());
+    let webhook = Webhook::listen(at, args.which.which(&said, top), &issues, top)?;
+    out.note(&format!("listening at {} for what the tracker sends", webhook.address()))?;
+    Ok(Some(webhook))
+}
+
+/// What is said of issues, with what an earlier loop left.
+fn adopting(args: &StartArgs, place: &Workplace, issues: &IssuesConfig) -> IssuesConfig {
+    args.which.adopting(issues, left(place).ok().flatten().as_ref())
 }
 
 /// Tells whoever follows here to stop; whether somebody does.

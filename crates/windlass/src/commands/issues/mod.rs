@@ -23,7 +23,7 @@ use windlass_engine::mask::Mask;
 use windlass_sources::issues::{self as state, State};
 use windlass_sources::tracker::{Filter, Patience};
 
-use crate::config::{Config, IssuesConfig, Which};
+use crate::config::{Config, IssuesConfig, LandsBy, Which};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::Output;
@@ -43,6 +43,8 @@ Examples:
   windlass issues --issue MB90-12 --once            this one, and no more
   windlass issues --dry-run                         which would come next, and why none of the others does
   windlass issues --follow --interval 120           look again every two minutes when there are none
+  windlass issues --land pr                         a branch and a pull request on GitHub for each issue
+  windlass issues --follow --webhook 127.0.0.1:8711 look as soon as the tracker says that something changed
   windlass issues stop                              after the issue under way
   windlass issues status                            where the loop is
   windlass issues release MB90-12                   end a claim, or let an issue that failed be taken again
@@ -112,9 +114,17 @@ struct StartArgs {
     #[arg(long, conflicts_with_all = ["once", "issue", "dry_run"])]
     follow: bool,
 
+    /// With --follow, listen here for what the tracker sends, and look again as soon as it does
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "follow")]
+    webhook: Option<String>,
+
     /// Seconds between two looks at the tracker, with --follow
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     interval: u64,
+
+    /// What becomes of the work; without it what windlass.toml says, else it lands on the branch here
+    #[arg(long, value_name = "HOW", value_enum)]
+    land: Option<LandsBy>,
 
     /// The branch to land on, instead of the one that is checked out
     #[arg(long, value_name = "BRANCH")]
@@ -278,11 +288,12 @@ fn config(place: &Workplace) -> Result<Config, Error> {
 
 /// What is never written into a tracker, for whoever only looks or releases.
 fn mask(place: &Workplace, config: &Config) -> Mask {
-    let own = config.issues.key_variable.as_deref();
+    let issues = &config.issues;
+    let own = [issues.key_variable.as_deref(), Some(issues.webhook_variable())];
     let variables: Vec<_> = std::env::vars_os().collect();
     let variables = variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
-    let mut mask = Mask::of(variables, |name| own == Some(name));
-    if let Ok(Some(key)) = config.issues.key_in_file(place.repository.top()) {
+    let mut mask = Mask::of(variables, |name| own.contains(&Some(name)));
+    for key in issues.secrets(place.repository.top()) {
         mask.secret(&key);
     }
     mask

@@ -14,7 +14,7 @@ use windlass_sources::issues::State;
 use super::super::workflow::{CatalogueArgs, Target};
 use super::follow::Following;
 use super::{NAME, Place, StartArgs, left, left_in, list};
-use crate::config::IssuesConfig;
+use crate::config::{IssuesConfig, LandsBy};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::Tone;
@@ -33,7 +33,7 @@ pub fn start(args: &StartArgs, out: &mut Output) -> Result<Exit, Error> {
     if !args.follow {
         return once(args, out);
     }
-    let following = Following::begin(&Workplace::find(Path::new("."))?)?;
+    let following = Following::begin(args, &Workplace::find(Path::new("."))?, out)?;
     loop {
         let exit = once(args, out)?;
         let place = Workplace::find(Path::new("."))?;
@@ -67,7 +67,11 @@ impl StartArgs {
     fn any(&self) -> bool {
         let super::Whose { tracker, project, label, team } = &self.which;
         let said = [project, label, team, &self.issue, &self.branch];
-        tracker.is_some() || said.iter().any(|it| it.is_some()) || self.max.is_some() || self.once
+        tracker.is_some()
+            || self.land.is_some()
+            || said.iter().any(|it| it.is_some())
+            || self.max.is_some()
+            || self.once
     }
 }
 
@@ -110,9 +114,16 @@ fn begin(held: &Held, args: &StartArgs, tone: Tone, out: &mut Output) -> Result<
     let place = which.open(&said, top, held.mask(&config))?;
     // A project that is not there, or a key that opens nothing, is better found out before anything is begun.
     place.tracked.tracker.ready(&place.filter).map_err(tracker::refused)?;
+    let land = args.land.or(said.land).unwrap_or_default();
+    if land == LandsBy::Pr {
+        let (which, project) = (place.which, &place.filter.project);
+        tracker::pulls(which, project, &said, &held.repository, "", held.mask(&config))?;
+    }
+    let mut inputs = inputs(&place, &said, left.as_ref(), &which.team(&said), &args);
+    inputs.insert("land".to_owned(), Value::text(land.name()));
     let order = Order {
         flow: flow()?,
-        inputs: inputs(&place, &said, left.as_ref(), &which.team(&said), &args),
+        inputs,
         about: Some(NAME.to_owned()),
         lands: Lands::on(args.branch.clone()),
         entry: None,

@@ -172,6 +172,7 @@ fn save_word(save: Save) -> &'static str {
         Save::Patch => "patch",
         Save::Rewind => "rewind",
         Save::Apply => "apply",
+        Save::Push => "push",
     }
 }
 

@@ -38,7 +38,7 @@ fn what_readme_says_works_as_it_is_written() {
     let commands = block.lines().filter(|line| line.starts_with("windlass issues"));
     let mut commands: Vec<&str> = commands.filter_map(|line| line.split("   ").next()).collect();
     // The same with an account.
-    commands.retain(|line| !line.contains("--tracker"));
+    commands.retain(|line| !line.contains("--tracker") && !line.contains("--land pr"));
     assert!(commands.len() >= 4, "{commands:?}");
     for command in commands {
         let words: Vec<&str> = command.split_whitespace().skip(1).collect();

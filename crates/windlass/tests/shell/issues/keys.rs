@@ -75,6 +75,22 @@ fn a_repository_alone_has_no_file_sent_anywhere_and_no_key_to_another_place() {
     std::fs::write(&said, "# mine\n~/.ssh/other\n").unwrap();
     assert_eq!(looks(&stolen, &[]).0, Some(1));
 
+    // What a tracker signs with is such a file, too.
+    for (file, code, part) in [
+        ("~/.ssh/other", 2, "`[issues] webhook-secret-file` is ~/.ssh/other"),
+        ("~/own/windlass/none", 1, "own/windlass/none"),
+    ] {
+        let listens = rig(&there.url(), &format!("webhook-secret-file = '{file}'\n"));
+        let args = ["issues", "--follow", "--webhook", "127.0.0.1:0"];
+        let mut command = listens.scratch.windlass(&args);
+        let home = listens.scratch.path("home");
+        command.env("HOME", &home).env("XDG_CONFIG_HOME", home.join("own"));
+        let output = command.output().unwrap();
+        let seen = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(output.status.code() == Some(code) && seen.contains(part), "{seen}");
+        assert!(!seen.contains("PRIVATE-4711") && !seen.contains("listening"), "{seen}");
+    }
+
     let elsewhere = rig("https://tracker.invalid/api", "");
     let (code, seen) = looks(&elsewhere, &[("GITHUB_TOKEN", "test-key")]);
     assert!(code == Some(2) && seen.contains("is https://tracker.invalid/api: no key"), "{seen}");
