@@ -460,9 +460,9 @@ impl<'a> Pulls<'a> {
     }
 }
 
-/// Whether somebody may write to the repository; where GitHub does not say, nobody else gets there.
+/// Whether somebody may write to the repository, as GitHub says.
 fn is_heard(association: Option<&str>) -> bool {
-    association.is_none_or(|it| ["OWNER", "MEMBER", "COLLABORATOR"].contains(&it))
+    association.is_some_and(|it| ["OWNER", "MEMBER", "COLLABORATOR"].contains(&it))
 }
 
 impl Wanted {

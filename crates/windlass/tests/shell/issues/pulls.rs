@@ -1,12 +1,17 @@
 //! Work that is handed over as a pull request: pushed without force, opened once, watched, mended, and left to people to merge. The
 //! remote is a bare repository on the disk, GitHub is pretended.
 
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
-use windlass_trackerkit::github::{GitHub, Seen};
+use windlass_trackerkit::github::{GitHub, NewIssue, Seen};
 
 use super::rig::{Rig, applies, says, who};
 
@@ -318,9 +323,79 @@ fn nothing_is_begun_where_no_pull_request_could_be_opened() {
     assert!(!desk.rig.issue("A-1").contains("Harness"));
 }
 
-mod slow {
-    use std::io::{BufRead as _, BufReader};
+#[test]
+fn an_issue_of_github_is_closed_by_the_merge_of_its_pull_request() {
+    let desk = Desk::of("", 60);
+    let number = desk.github.issue(&NewIssue { title: "Say hello", ..NewIssue::default() });
+    assert_eq!(number, 1);
+    let script = applies("#1", "g1", 0, "fine\n") + &super::rig::plans("#1", &["g1"]);
+    let config = desk.rig.file("windlass.toml").unwrap();
+    let config = config.replace("repository =", "tracker = 'github'\nproject =");
+    desk.rig.write("windlass.toml", &config.replace("github-url", "base-url"));
+    desk.rig.write("script.toml", &(script + &desk.rig.file("script.toml").unwrap()));
+    desk.rig.scratch.git(&["commit", "-qam", "Issues are on GitHub"]);
+    desk.rig.scratch.git(&["push", "-q", "origin", "main"]);
+    desk.github.check("test", &[&[Seen::success()]]);
+    desk.runs(&["issues", "--once"], 0);
+    let (title, body) = desk.github.text(2);
+    assert_eq!(title, "Say hello (#1)");
+    assert!(body.contains("\nCloses #1\n"), "{body}");
+    assert_eq!((desk.github.numbers(), desk.github.state(1)), (vec![1, 2], "open".to_owned()));
+    assert!(desk.github.labels(1).contains(&"in progress".to_owned()));
+    let said = desk.github.said(1);
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(
+        said[1].body.contains("They wait to be merged: https://github.com/acme/harness/pull/2")
+    );
+}
 
+#[test]
+fn who_stops_it_while_it_waits_for_checks_is_not_held_up() {
+    let desk = Desk::of("", 3_600);
+    desk.github.check("endless", &[&[Seen::Running]]);
+    let config = desk.rig.file("windlass.toml").unwrap();
+    desk.rig.write("windlass.toml", &config.replace("look-every = 1\n", "look-every = 3600\n"));
+    desk.rig.scratch.git(&["commit", "-qam", "Look seldom"]);
+    let mut command = desk.command(&["issues", "--once"]);
+    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let waits = lines.by_ref().map(Result::unwrap).any(|it| it.contains("waits for endless"));
+    assert!(waits);
+    kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGINT).unwrap();
+    // It would be an hour.
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(desk.github.numbers(), [1]);
+}
+
+/// Killed in the very moment in which the remote has the branch, or GitHub the pull request, and nobody here knows of it.
+#[test]
+fn killed_right_after_the_push_or_the_opening_it_finds_what_is_done() {
+    for at in ["push", "opening"] {
+        let desk = Desk::of("", 0);
+        let pid = desk.rig.scratch.path("pid");
+        let strikes = format!("pid=$(cat '{0}') && rm '{0}' && kill -9 $pid", pid.display());
+        if at == "push" {
+            let hook = desk.bare.join("hooks/post-receive");
+            fs::write(&hook, format!("#!/bin/sh\n{strikes}\n")).unwrap();
+            fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+        } else {
+            desk.once_opened(move |_| {
+                assert!(Command::new("sh").args(["-c", &strikes]).status().unwrap().success());
+            });
+        }
+        let mut command = desk.command(&["issues", "--once"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        fs::write(&pid, child.id().to_string()).unwrap();
+        assert_eq!(child.wait().unwrap().code(), None, "{at}: it was killed");
+        assert_eq!(desk.pushed(), ["feat: g1"], "{at}");
+        assert_eq!(desk.github.numbers().len(), usize::from(at == "opening"));
+        desk.runs(&["resume"], 0);
+        desk.waits_to_be_merged();
+        assert_eq!(desk.pushed(), ["feat: g1"], "{at}");
+    }
+}
+
+mod slow {
     use super::*;
 
     /// Killed after every few of its entries and resumed: one branch, one pull request, one of each comment.
