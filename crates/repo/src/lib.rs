@@ -16,7 +16,8 @@
 //!
 //! The person's repository changes in these ways only: a branch that work lands on moves (with its
 //! checkout, if nothing there is in the way), branches `windlass/…` come and go, notes appear under
-//! `refs/notes/windlass`, and objects of what landed are added.
+//! `refs/notes/windlass`, and objects of what landed are added. A remote is changed by `push.rs` alone, where somebody wants that: a
+//! branch `windlass/…` is made there or goes on, never by force.
 //!
 //! A directory that is in no repository has a shadow in our directory (`shadow.rs`), with which all of this is the same; in
 //! the directory itself nothing changes but the files that work is given to.
