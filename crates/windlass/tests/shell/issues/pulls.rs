@@ -271,9 +271,9 @@ fn whoever_cancels_the_issue_while_its_pull_request_is_watched_is_heard_and_both
     desk.github.check("test", &[&[Seen::Running]]);
     let path = desk.rig.issues_dir().join("A-1.md");
     desk.once_opened(move |_| {
-        let text = std::fs::read_to_string(&path).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
         let text = text.replace("state: in progress\n", "state: cancelled\n");
-        std::fs::write(&path, text).unwrap();
+        fs::write(&path, text).unwrap();
     });
     let seen = desk.runs(&["issues", "--once"], 0);
     let why = "it is cancelled by now";
@@ -292,8 +292,8 @@ fn what_was_merged_is_done_though_its_issue_was_closed_with_it() {
     let desk = Desk::of("", 60);
     let path = desk.rig.issues_dir().join("A-1.md");
     desk.once_opened(move |github| {
-        let text = std::fs::read_to_string(&path).unwrap();
-        std::fs::write(&path, text.replace("state: in progress\n", "state: done\n")).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replace("state: in progress\n", "state: done\n")).unwrap();
         github.merge(1);
     });
     desk.runs(&["issues", "--once"], 0);
