@@ -63,10 +63,13 @@ fn what_nobody_can_do_is_refused_before_anything_starts() {
     let (code, said) = ended(scratch.start().output().unwrap());
     assert_eq!(code, Some(1));
     assert!(said.contains("nobody plays the role `reviewer`"), "{said}");
-    let flow = "workflow = 'garden'\nabout = 'x'\n[[intake]]\nstage = 'beds'\nread = 'beds'\non = { found = 'end' }\n";
+    let flow = "workflow = 'garden'\nabout = 'x'\n\
+                [always]\ncrashed = 'pause'\ntimed_out = 'pause'\ninvalid = 'pause'\n\
+                [[intake]]\nstage = 'beds'\nread = 'beds'\non = { found = { to = 'end', add = { unit = 'beds.plots' } } }\n\
+                [[unit]]\nstage = 'rake'\nread = 'beds'\non = { found = 'end' }\n";
     let scratch = Scratch::with(&[
         ("garden.toml", flow),
-        ("beds.toml", "[read.beds]\nverdicts = ['found']\n"),
+        ("beds.toml", "[read.beds]\nverdicts = ['found']\n[read.beds.lists.plots]\n"),
     ]);
     let args = ["run", "garden.toml", "--catalogue", "beds.toml"];
     let (code, said) = ended(scratch.windlass(&args).output().unwrap());
