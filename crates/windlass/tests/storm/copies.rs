@@ -13,6 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::autofix::Moment;
+use crate::imprint;
 use crate::place::{Place, Seen, Tale, ended};
 use crate::results::{Results, digest};
 use crate::{Dice, part};
@@ -35,6 +36,20 @@ pub struct Point {
 }
 
 impl Point {
+    /// Who tries it, of so many. Points that follow one another go to the same, who may find that they are one; and where
+    /// who comes before whom is another matter each time, a point is always the same one's.
+    fn part(&self, tale: Tale, parts: usize) -> usize {
+        const TOGETHER: usize = 32;
+        let Point { number, thread, unit, nth, .. } = self;
+        match tale.is_parallel() {
+            false => number / TOGETHER % parts,
+            true => {
+                let block = if thread == "main" { nth / TOGETHER } else { 0 };
+                (digest(format!("{thread} {unit}").as_bytes()) as usize + block) % parts
+            }
+        }
+    }
+
     pub fn name(&self) -> String {
         let Point { number, program, thread, step, side, .. } = self;
         format!("{number} {program}: {thread}: {step} {side}")
@@ -60,15 +75,34 @@ pub struct Told {
     pub moments: Vec<Moment>,
     /// How many there were of each kind of point.
     kinds: BTreeMap<[String; 4], usize>,
+    /// The copy that there is of what was on the disk.
+    copies: BTreeMap<[u8; blake3::OUT_LEN], usize>,
+    /// So many at most.
+    most: usize,
+    /// The points at which the same was on the disk as at one that was copied.
+    twins: BTreeMap<usize, Vec<usize>>,
 }
 
 impl Told {
     /// Tells it, and copies the points that are asked for.
     pub fn new(tale: Tale, copied: impl Fn(&Point) -> bool) -> Told {
+        Told::at_most(usize::MAX, tale, copied)
+    }
+
+    /// The same, until there are so many copies.
+    fn at_most(most: usize, tale: Tale, copied: impl Fn(&Point) -> bool) -> Told {
         let dir = tempfile::tempdir().unwrap();
         let place = Place::new(tale, &dir.path().join("place"));
-        let (points, moments, kinds) = (Vec::new(), Vec::new(), BTreeMap::new());
-        let mut told = Told { dir, points, seen: Seen::default(), moments, kinds };
+        let mut told = Told {
+            dir,
+            points: Vec::new(),
+            seen: Seen::default(),
+            moments: Vec::new(),
+            kinds: BTreeMap::new(),
+            copies: BTreeMap::new(),
+            most,
+            twins: BTreeMap::new(),
+        };
         // Whoever approved a change is asked again when it had to be rebuilt on a new base.
         let mut code = told.program(&place, "run", &mut place.start(), &copied);
         for round in 1.. {
@@ -108,6 +142,31 @@ impl Told {
         self.copy(point.number).exists()
     }
 
+    /// Copies a point, unless there is a copy of the very same: whoever is switched off finds nothing again but what is on
+    /// the disk, so two points at which that is the same are one.
+    fn keep(&mut self, place: &Place, number: usize) {
+        let (from, to) = (self.place(), self.copy(number));
+        let copies = &self.copies;
+        let (hash, first) = place.frozen(|| {
+            let hash = *imprint::of(&from).as_bytes();
+            let first = copies.get(&hash).copied();
+            if first.is_none() {
+                copy(&from, &to);
+            }
+            (hash, first)
+        });
+        match first {
+            Some(first) => self.twins.entry(first).or_default().push(number),
+            None => drop(self.copies.insert(hash, number)),
+        }
+    }
+
+    /// A point that was copied, and all those at which the same was on the disk.
+    fn with_twins<'a>(&'a self, point: &'a Point) -> impl Iterator<Item = &'a Point> {
+        let twins = self.twins.get(&point.number).into_iter().flatten();
+        std::iter::once(point).chain(twins.map(|number| &self.points[*number]))
+    }
+
     fn program(
         &mut self,
         place: &Place,
@@ -126,8 +185,8 @@ impl Told {
             *nth += 1;
             let nth = *nth;
             let point = Point { number, program, thread, unit, step, side, nth };
-            if copied(&point) {
-                place.frozen(|| copy(&self.place(), &self.copy(number)));
+            if self.copies.len() < self.most && copied(&point) {
+                self.keep(place, number);
             }
             // What was committed last is in the files by now.
             if point.thread == "main" && point.step == "commit" && point.side == "before" {
@@ -344,7 +403,7 @@ mod slow {
 
     fn sample(tale: Tale, picked: &[usize]) {
         let told = Told::new(tale, |point| picked.contains(&point.number));
-        for point in told.points.iter().filter(|point| picked.contains(&point.number)) {
+        for point in told.points.iter().filter(|point| told.copied(point)) {
             let (wrong, _) = told.take_up(point);
             assert_eq!(wrong, None, "{}", point.name());
         }
@@ -369,46 +428,36 @@ mod slow {
     #[ignore = "takes long: scripts/storm"]
     fn every_copy_comes_to_the_same() {
         const AT_ONCE: usize = 200;
-        // Where names of points are not the same each time, a part of them is done at a time, and in the end whatever a
-        // story has that was in none before.
-        const SLICES: u64 = 16;
         let (part, parts) = part();
         let tale = Tale::asked_for();
         let mut results = Results::open(&format!("{}copies-{part}-of-{parts}", tale.prefix()));
         let mut wrong = Vec::new();
         let mut tried = BTreeSet::new();
-        let mut slices = if tale.is_parallel() { 0..SLICES } else { 0..0 };
         let points = loop {
-            let copies = Cell::new(0);
-            let slice = slices.next();
-            let told = Told::new(tale, |point| {
+            let due = |point: &Point| {
                 let name = point.name_in(tale);
-                let spread = digest(name.as_bytes());
-                let (own, done) = if tale.is_parallel() {
-                    let here = slice.is_none_or(|slice| spread / parts as u64 % SLICES == slice);
-                    (spread % parts as u64 == part as u64 && here, results.has(&name))
-                } else {
-                    (point.number % parts == part, results.has_number(point.number))
+                let done = match tale.is_parallel() {
+                    true => results.has(&name),
+                    false => results.has_number(point.number),
                 };
-                let due = own && !done && !tried.contains(&name) && copies.get() < AT_ONCE;
-                copies.set(copies.get() + usize::from(due));
-                due
-            });
+                point.part(tale, parts) == part && !done && !tried.contains(&name)
+            };
+            let told = Told::at_most(AT_ONCE, tale, due);
             let whole = Place::put_back(&told.place()).entries();
-            for point in told.points.iter().filter(|point| told.copied(point)) {
-                let (found, entries) = told.take_up(point);
-                let covers = match tale {
-                    Tale::Tasks => covers(point, &whole, entries).into_iter().collect(),
-                    _ => Vec::new(),
-                };
-                let name = point.name_in(tale);
-                results.add(&name, found.as_deref(), &covers);
-                if let Some(found) = found {
-                    wrong.push(format!("{name}: {found}"));
+            for copied in told.points.iter().filter(|point| told.copied(point)) {
+                let (found, entries) = told.take_up(copied);
+                for point in told.with_twins(copied) {
+                    let covers = match tale {
+                        Tale::Tasks => covers(point, &whole, entries).into_iter().collect(),
+                        _ => Vec::new(),
+                    };
+                    let name = point.name_in(tale);
+                    results.add(&name, found.as_deref(), &covers);
+                    tried.insert(name);
                 }
-                tried.insert(name);
+                wrong.extend(found.map(|found| format!("{}: {found}", copied.name_in(tale))));
             }
-            if copies.get() < AT_ONCE && slice.is_none() {
+            if told.copies.len() < AT_ONCE {
                 break told.points.len();
             }
         };

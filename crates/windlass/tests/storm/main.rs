@@ -12,6 +12,7 @@ mod beside;
 mod bubblewrap;
 mod copies;
 mod disk;
+mod imprint;
 mod issues;
 mod kills;
 mod mission;
