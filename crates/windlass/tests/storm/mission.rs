@@ -145,6 +145,9 @@ case "$WINDLASS_ROLE" in
     claim="The file of $WINDLASS_UNIT is there"
     case "$WINDLASS_UNIT" in
       F-W) claim=VAL-W-001 ;;
+      # Those before it are one train, whichever of them leads: with the other that it does not go together with among the
+      # first two, each would land by itself.
+      F-Y) person "behind 2" ;;
       F-FIX-*) claim="This does not occur any more: No full stop" ;;
       F-Z) verdict=issues; more=',"issues":[{"id":"i","title":"No full stop","detail":"seen in F-Z"}]' ;;
     esac

@@ -62,8 +62,8 @@ impl Usher {
         });
     }
 
-    /// `queue`: a landing is being proved. `F-ONE F-TWO`: the first is here and waits for the second. Another word is for the
-    /// person.
+    /// `queue`: a landing is being proved. `behind 2`: somebody waits until so many landings wait behind it. `F-ONE F-TWO`: the
+    /// first is here and waits for the second. Another word is for the person.
     fn asked(
         &self,
         stream: TcpStream,
@@ -85,6 +85,7 @@ impl Usher {
         let waits = |state: &mut State| {
             let alone = match own {
                 "queue" => state.queued < behind,
+                "behind" => other.parse().is_ok_and(|least: usize| state.queued < least),
                 _ => !state.came.contains(other),
             };
             state.gathers && alone
