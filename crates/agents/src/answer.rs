@@ -15,6 +15,7 @@ use windlass_core::{
     workflow::Mishap,
 };
 
+use crate::price::micros;
 use crate::{find, first_line};
 
 /// What a program left behind.
@@ -319,15 +320,8 @@ fn items(
 
 /// `cost_usd` and `tokens`, where the agent says; else nobody knows.
 fn usage(object: &Map<String, Json>) -> Usage {
-    let cost = object.get("cost_usd").and_then(Json::as_f64);
-    let cost = cost.filter(|cost| cost.is_finite() && *cost >= 0.0);
-    let micros = cost.map(|cost| (cost * 1e6).ceil());
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a finite number that is not negative; more than u64 holds is as much as it holds"
-    )]
-    let cost = micros.map_or(Reported::Unknown, |micros| Reported::Known(micros as u64));
+    let cost = object.get("cost_usd").and_then(Json::as_f64).and_then(micros);
+    let cost = cost.map_or(Reported::Unknown, Reported::Known);
     let tokens = object.get("tokens").and_then(Json::as_u64);
     Usage { cost, tokens: tokens.map_or(Reported::Unknown, Reported::Known) }
 }

@@ -20,7 +20,7 @@ use windlass_core::run::{Reported, Usage};
 use crate::contract::Drift;
 use crate::line::{ByTier, Words, without_key};
 use crate::listen::{Event, Listener, ModelUse, Source, Tally, Tokens, event, text};
-use crate::price::Prices;
+use crate::price::{Prices, micros};
 use crate::{
     Agent, Answer, Ask, Came, Fate, Flaw, Heard, Here, Missing, Program, Record, Tier, environment,
     one_line, schema,
@@ -491,16 +491,6 @@ fn accounted(result: &Map<String, Json>) -> u64 {
 fn first_error(result: &Map<String, Json>) -> &str {
     let errors = result.get("errors").and_then(Json::as_array);
     errors.and_then(|errors| errors.first()?.as_str()).unwrap_or_default()
-}
-
-fn micros(dollars: f64) -> Option<u64> {
-    let micros = (dollars * 1e6).ceil();
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a finite number that is not negative; more than u64 holds is as much as it holds"
-    )]
-    (micros.is_finite() && micros >= 0.0).then_some(micros as u64)
 }
 
 fn killed(signal: i32) -> Answer {

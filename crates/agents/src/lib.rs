@@ -3,7 +3,7 @@
 //! | question | file |
 //! |---|---|
 //! | which kinds are there? | the list in `kind.rs`; `acp.rs`, `api.rs`, `claude.rs`, `codex.rs`, `command.rs`, `gemini.rs`, `opencode.rs`, `scripted.rs` |
-//! | what does an agent say while it works? | `listen.rs`; what that costs `price.rs` |
+//! | what does an agent say while it works? | `listen.rs`; what that costs, and how dollars become millionths of one, `price.rs` |
 //! | is its stream one that we know? | `contract.rs`; what each kind says is in its `contract.rs` |
 //! | what did an agent come to? | `answer.rs`; where in its output that stands `find.rs`, `first_line.rs` |
 //! | what do programs of our own say that speak for an agent? | `own.rs` |
@@ -51,6 +51,7 @@ pub use contract::DRIFT;
 pub use find::{each_object, gist, last_object, one_line};
 pub use kind::{Flaw, Here, Kind, Missing, Settings};
 pub use listen::{Event, Lines, Listener, ModelUse, Source};
+pub use price::micros;
 pub use schema::{LONG, MEMORY, PROMOTE, SUMMARY, schema};
 use serde::{Deserialize, Serialize};
 pub use tier::{Post, Tier};

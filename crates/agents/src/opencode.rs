@@ -19,7 +19,7 @@ use windlass_core::run::{Reported, Usage};
 use crate::contract::Drift;
 use crate::line::{ByTier, UNPRICED, Words, without_key};
 use crate::listen::{Event, Listener, ModelUse, Source, Tally, Tokens, event, text};
-use crate::price::Prices;
+use crate::price::{Prices, micros};
 use crate::{
     Agent, Answer, Ask, Came, Fate, Flaw, Heard, Here, Missing, Program, environment, one_line,
 };
@@ -509,16 +509,6 @@ fn until(event: &Map<String, Json>, data: Option<&Map<String, Json>>) -> Option<
     let seconds: i64 = text(headers, "retry-after")?.parse().ok().filter(|seconds| *seconds > 0)?;
     let now = event.get("timestamp")?.as_i64()?;
     now.checked_add(seconds.checked_mul(1_000)?)
-}
-
-fn micros(dollars: f64) -> Option<u64> {
-    let micros = (dollars * 1e6 - 1e-6).ceil().max(0.0);
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a finite number that is not negative; more than u64 holds is as much as it holds"
-    )]
-    (dollars.is_finite() && dollars >= 0.0).then_some(micros as u64)
 }
 
 fn killed(signal: i32) -> Answer {

@@ -44,12 +44,7 @@ impl Prices {
         // A dollar for a million tokens is a millionth of a dollar for one.
         #[allow(clippy::cast_precision_loss, reason = "so many tokens nobody has")]
         let micros: f64 = parts.into_iter().map(|(tokens, price)| tokens as f64 * price).sum();
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "no price is negative or endless; more than u64 holds is as much as it holds"
-        )]
-        Some((micros - 1e-6).ceil().max(0.0) as u64)
+        Some(whole(micros))
     }
 
     /// A model's price, also if the provider adds a date to its name: `m` is the price of `m-2026-01-31` and `m-20260131`.
@@ -85,6 +80,22 @@ impl Prices {
     }
 }
 
+/// Dollars that somebody says were spent, in millionths of a dollar and rounded up; nothing, if that cannot be.
+pub fn micros(dollars: f64) -> Option<u64> {
+    (dollars.is_finite() && dollars >= 0.0).then(|| whole(dollars * 1e6))
+}
+
+/// Rounds up, but for what an amount is off because it is written in binary: a dollar's 0.000123 are 123 millionths and not 124.
+fn whole(micros: f64) -> u64 {
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "never negative; more than u64 holds is as much as it holds"
+    )]
+    let whole = (micros - 1e-6).ceil().max(0.0) as u64;
+    whole
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,6 +121,28 @@ mod tests {
         let prices = prices("m = { input = 2.0, output = 8.0 }");
         let tokens = Tokens { input: 1, cached: 10, cache_write: 100, output: 1_000 };
         assert_eq!(prices.of("m", tokens), Some(2 + 20 + 200 + 8_000));
+    }
+
+    #[test]
+    fn an_amount_is_as_many_millionths_as_are_written_and_a_part_of_one_is_one_more() {
+        let mut wrong = Vec::new();
+        for whole in [0, 1, 7, 999] {
+            for part in 0..100_000 {
+                let part = part * 7 % 1_000_000;
+                let want = whole * 1_000_000 + part;
+                let exact: f64 = format!("{whole}.{part:06}").parse().unwrap();
+                let more: f64 = format!("{whole}.{part:06}1").parse().unwrap();
+                if (micros(exact), micros(more)) != (Some(want), Some(want + 1)) {
+                    wrong.push(exact);
+                }
+            }
+        }
+        assert_eq!(wrong, [0.0; 0]);
+        assert_eq!(micros(0.000_123), Some(123));
+        assert_eq!(micros(f64::MAX), Some(u64::MAX));
+        for nothing in [-0.01, f64::NAN, f64::INFINITY] {
+            assert_eq!(micros(nothing), None, "{nothing}");
+        }
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use serde_json::Value as Json;
-use windlass_agents::DRIFT;
 use windlass_agents::own::Said;
+use windlass_agents::{DRIFT, micros};
 
 use super::rpc::text;
 
@@ -150,16 +150,8 @@ impl Updates {
         let Some(cost) = update.get("cost") else { return };
         let amount = cost.get("amount").and_then(Json::as_f64);
         // Who has used tokens and says that they cost nothing does not know what they cost.
-        let known = amount.filter(|it| it.is_finite() && *it > 0.0);
-        if let Some(amount) = known.filter(|_| text(cost, "currency") == Some("USD")) {
-            #[allow(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "no cost is negative; more than u64 holds is as much as it holds"
-            )]
-            let micros = (amount * 1e6 - 1e-6).ceil() as u64;
-            self.cost_micros = self.cost_micros.max(Some(micros));
-        }
+        let known = amount.filter(|it| *it > 0.0 && text(cost, "currency") == Some("USD"));
+        self.cost_micros = self.cost_micros.max(known.and_then(micros));
     }
 
     /// What the session has cost, if the server says so.
