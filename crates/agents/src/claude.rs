@@ -83,6 +83,10 @@ impl crate::Settings for Settings {
         Some(server.to_owned())
     }
 
+    fn vendor(&self) -> Option<&'static str> {
+        Some("Anthropic")
+    }
+
     fn words(&self) -> &[String] {
         self.command.all()
     }

@@ -89,6 +89,10 @@ impl crate::Settings for Settings {
         Some(format!("{server}/v1"))
     }
 
+    fn vendor(&self) -> Option<&'static str> {
+        Some("OpenAI")
+    }
+
     fn words(&self) -> &[String] {
         self.command.all()
     }

@@ -80,6 +80,10 @@ impl crate::Settings for Settings {
         Some(server.to_owned())
     }
 
+    fn vendor(&self) -> Option<&'static str> {
+        Some("Google")
+    }
+
     fn words(&self) -> &[String] {
         self.command.all()
     }

@@ -52,6 +52,11 @@ pub trait Settings {
         false
     }
 
+    /// Whose models it works with, where it works with nobody else's.
+    fn vendor(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The words of its command, if it is a program of somebody else's: with `--version` after the first it tells which
     /// one it is.
     fn words(&self) -> &[String] {
@@ -322,6 +327,17 @@ mod tests {
         let all = handed_to("claude", "", &Ask::example(&reporter));
         assert!(all.contains("CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS=1\n"), "{all}");
         assert!(all.contains("--dangerously-skip-permissions\n"), "as shipped: {all}");
+    }
+
+    #[test]
+    fn who_works_with_one_vendors_models_alone_says_whose() {
+        let vendor = |word: &str, more: &str| {
+            toml::from_str::<Kind>(&format!("kind = '{word}'\n{more}")).unwrap().vendor()
+        };
+        let all = ["claude", "codex", "gemini"].map(|word| vendor(word, ""));
+        assert_eq!(all, [Some("Anthropic"), Some("OpenAI"), Some("Google")]);
+        assert_eq!(vendor("opencode", ""), None);
+        assert_eq!(vendor("scripted", "script = 'x'"), None);
     }
 
     #[test]

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use windlass_agents::Kind;
 use windlass_sources::harness::{self, Harness, Unknown};
 
 use crate::prepared::Prepared;
@@ -48,15 +47,9 @@ fn smoke<I>(prepared: &Prepared<I>, wanted: bool, theirs: Option<&str>) -> Optio
 /// That whoever crosschecks is no other than who has built it, if so.
 fn crosscheck<I>(prepared: &Prepared<I>) -> Option<String> {
     let (worker, other) = (prepared.plays("mission-worker")?, prepared.plays("crosscheck")?);
-    let kind = |name: &str| prepared.config.agents.get(name);
-    let one_vendor = worker == other
-        || matches!(
-            (kind(&worker), kind(&other)),
-            (Some(Kind::Claude(_)), Some(Kind::Claude(_)))
-                | (Some(Kind::Codex(_)), Some(Kind::Codex(_)))
-                | (Some(Kind::Gemini(_)), Some(Kind::Gemini(_)))
-        );
-    one_vendor.then(|| {
+    let vendor = |name: &str| prepared.config.agents.get(name)?.vendor();
+    let one_vendor = vendor(&worker).is_some_and(|own| vendor(&other) == Some(own));
+    (worker == other || one_vendor).then(|| {
         format!(
             "the step `crosscheck`: `{other}` looks at what `{worker}` has built, which are the same eyes: for another vendor's, add \
              `crosscheck = \"NAME\"` below `[roles]` in windlass.toml with an agent `[agents.NAME]` of another kind, and commit that"
