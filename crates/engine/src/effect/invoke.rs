@@ -330,7 +330,6 @@ impl<'a> Visit<'a> {
     ) -> Result<Result<HeardOf, Stopped>, Trouble> {
         let Left { quarters, going } = left;
         let [home, seen] = self.shop.setup.isolation.home(&quarters.path);
-        let may_use = self.job.effect.spend;
         let own = going.as_ref().map_or_else(|| self.session(), |going| going.begun.clone());
         let ask = Ask {
             role: self.role,
@@ -355,23 +354,14 @@ impl<'a> Visit<'a> {
             resumes: going.as_ref().map(|going| going.session.as_str()),
             further: going.as_ref().is_some_and(|going| going.further),
             before: going.as_ref().map_or(Usage::NONE, |going| going.before),
-            spend: Spend {
-                cost_micros: Some(may_use.cost_micros),
-                tokens: Some(may_use.tokens),
-                turns: self.job.effect.turns,
-            },
+            spend: self.spend(),
         };
         let program = agent.program(&ask);
         put_files(&home, &program.files)?;
         let steps = Steps::of(&quarters.path)?;
-        let turns = self.job.effect.turns;
+        let (may_use, turns) = (self.job.effect.spend, self.job.effect.turns);
         let meter = Meter::new(agent.listener(&ask), may_use, turns, Some(steps));
-        let mut follower = agent
-            .record()
-            .map(|record| (Follower::new(home.clone(), record.below, meter.clone()), record.live));
-        if let (Some((follower, _)), Some(going)) = (&mut follower, &going) {
-            follower.past(if going.further { Source::Before } else { Source::Past });
-        }
+        let follower = follower(agent, home, &meter, going.as_ref());
         let ears = meter.clone();
         let command = self.command(program, &quarters).watch(move |stream, chunk| {
             if stream == Stream::Stdout {
@@ -397,6 +387,16 @@ impl<'a> Visit<'a> {
         heard.answer.usage = self.with_what_was_cut_off(heard.answer.usage, going.as_ref());
         self.leave_talk(quarters, heard.answer.usage)?;
         Ok(Ok(heard))
+    }
+
+    /// What it may use up.
+    fn spend(&self) -> Spend {
+        let may_use = self.job.effect.spend;
+        Spend {
+            cost_micros: Some(may_use.cost_micros),
+            tokens: Some(may_use.tokens),
+            turns: self.job.effect.turns,
+        }
     }
 
     /// What an invocation that has ended came to.
@@ -630,6 +630,21 @@ struct Next {
     limited_until: Option<i64>,
     /// Who takes over.
     handed_to: Option<String>,
+}
+
+/// Who reads along in the record that an agent keeps in its home, if it keeps one, and whether that is while it works.
+fn follower(
+    agent: &dyn Agent,
+    home: PathBuf,
+    meter: &Meter,
+    going: Option<&Going>,
+) -> Option<(Follower, bool)> {
+    let record = agent.record()?;
+    let mut follower = Follower::new(home, record.below, meter.clone());
+    if let Some(going) = going {
+        follower.past(if going.further { Source::Before } else { Source::Past });
+    }
+    Some((follower, record.live))
 }
 
 /// Puts files into a home that nobody is in. Who was there before may have put a link in their way.
