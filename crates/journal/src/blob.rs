@@ -133,19 +133,7 @@ impl Journal {
     ///
     /// As [`Journal::stage`] and [`Journal::commit`].
     pub fn put(&self, bytes: &[u8]) -> Result<BlobId, Error> {
-        self.put_staged(self.stage(bytes)?)
-    }
-
-    /// Stores a file's content as a blob on its own, durably.
-    ///
-    /// # Errors
-    ///
-    /// As [`Journal::stage_file`] and [`Journal::commit`].
-    pub fn put_file(&self, path: &Path) -> Result<BlobId, Error> {
-        self.put_staged(self.stage_file(path)?)
-    }
-
-    fn put_staged(&self, staged: Staged) -> Result<BlobId, Error> {
+        let staged = self.stage(bytes)?;
         self.writing(|conn| insert(conn, self.file(), &staged), |()| None)?;
         Ok(staged.id)
     }

@@ -46,11 +46,6 @@ impl Output {
         Output::keep(u64::MAX, 0)
     }
 
-    /// Keeps nothing: the stream is only counted and digested.
-    pub fn discard() -> Output {
-        Output::keep(0, 0)
-    }
-
     /// Keeps it in this file, which must not exist yet and can be read while the program runs.
     /// Only its owner may read it.
     #[must_use]

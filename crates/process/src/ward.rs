@@ -111,7 +111,8 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Whether it ended by itself and says that all is well.
+    /// Whether it ended by itself and says that all is well. For tests and benches: whoever starts programs in earnest
+    /// asks how they ended.
     pub fn succeeded(&self) -> bool {
         self.ending == Ending::Exited(0)
     }

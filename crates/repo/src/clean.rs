@@ -61,9 +61,4 @@ impl Store {
     pub fn is_exactly(&self, checkout: &CleanCheckout) -> Result<bool, RepoError> {
         Ok(self.differences(checkout)?.is_empty())
     }
-
-    /// What a check has made of its checkout, as a tree: how a hook that rewrites files is told.
-    pub fn remade(&self, checkout: &CleanCheckout) -> Result<Oid, RepoError> {
-        Ok(self.clean_work(checkout.number).record(&checkout.tree, None)?.subject.tree)
-    }
 }

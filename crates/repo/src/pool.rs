@@ -4,10 +4,9 @@ use std::fs;
 
 use crate::{
     error::{Doing, RepoError},
-    lane::{Lane, LaneState, Pooled},
+    lane::{LaneState, Pooled},
     name::{decoded, unit_refs},
     oid::Oid,
-    person::When,
     store::Store,
     work::bytes_below,
 };
@@ -118,17 +117,6 @@ impl Store {
         let commit = format!("{}^{{commit}}", name.to_ascii_lowercase());
         let output = call.args(["rev-parse", "--verify", "-q", commit.as_str()]).output()?;
         Ok((output.code == Some(0)).then(|| Oid::printed(&output.stdout)).transpose()?)
-    }
-
-    /// Gives back a lane whose unit is over, and removes it if it may go.
-    pub fn release_and_reap(
-        &self,
-        lane: &Lane,
-        landed: bool,
-        when: When,
-    ) -> Result<Option<u64>, RepoError> {
-        self.release_as(lane, landed, when)?;
-        self.reap(lane.number)
     }
 }
 

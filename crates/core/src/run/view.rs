@@ -100,7 +100,7 @@ impl Run {
     }
 
     /// How many scopes are open: a measure of what the run holds on to, which grows with what is under way and not
-    /// with what is done.
+    /// with what is done. The simulator's tests hold it to that; nobody else has to know.
     pub fn open_scopes(&self) -> usize {
         self.frames.len()
     }
@@ -156,7 +156,8 @@ impl Run {
         self.inputs.get(at)?.as_ref()
     }
 
-    /// Whether a report said more than was set aside, and nobody has raised the caps since.
+    /// Whether a report said more than was set aside, and nobody has raised the caps since. What follows from it is in
+    /// [`Run::standing`]; the simulator's tests ask for it by itself.
     pub fn has_overrun(&self) -> bool {
         self.overrun
     }

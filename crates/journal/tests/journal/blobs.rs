@@ -8,7 +8,7 @@ use std::{
 };
 
 use proptest::prelude::*;
-use windlass_journal::{BLOB_INLINE_BYTES_MAX, BlobFlaw, BlobId, Error};
+use windlass_journal::{BLOB_INLINE_BYTES_MAX, Batch, BlobFlaw, BlobId, Error};
 
 use crate::scene::{Scene, noise};
 
@@ -64,7 +64,9 @@ fn a_file_is_taken_in_and_given_out_piece_by_piece() {
     let content = noise(9, 40 * LARGE);
     let path = scene.dir().join("transcript");
     fs::write(&path, &content).unwrap();
-    let id = journal.put_file(&path).unwrap();
+    let staged = journal.stage_file(&path).unwrap();
+    let id = staged.id();
+    journal.commit(Batch::new(1).blob(staged)).unwrap();
     let mut reader = journal.open_blob(id).unwrap();
     let (mut read, mut piece) = (Vec::new(), [0; 1000]);
     assert_eq!(reader.read(&mut []).unwrap(), 0, "no room is not the end");
@@ -75,7 +77,7 @@ fn a_file_is_taken_in_and_given_out_piece_by_piece() {
         }
     }
     assert_eq!(read, content);
-    let error = journal.put_file(&scene.dir().join("nothing")).unwrap_err();
+    let error = journal.stage_file(&scene.dir().join("nothing")).unwrap_err();
     assert!(error.to_string().contains("nothing"), "{error}");
 }
 

@@ -55,7 +55,7 @@ fn a_program_that_closes_its_streams_is_still_waited_for() {
 fn the_watch_sees_every_byte_in_order() {
     let (send, seen) = channel();
     let script = "for i in 1 2 3 4; do seq 1 20000; done; echo oops >&2";
-    let command = sh(script).stderr(Output::discard()).stdout(Output::keep(10, 10));
+    let command = sh(script).stderr(Output::keep(0, 0)).stdout(Output::keep(10, 10));
     let command = command.watch(move |stream, chunk| {
         let _ = send.send((stream, chunk.to_vec()));
     });

@@ -61,18 +61,6 @@ fn whatever_a_check_leaves_behind_is_seen_and_gone_the_next_time() {
 }
 
 #[test]
-fn what_a_hook_made_of_the_files_can_be_shown() {
-    let (_scratch, store, lane) = with_edit("readme.md", "mine\n");
-    let commit = store.snapshot(&lane, "x", WHEN).unwrap().commit;
-    let checkout = store.checkout(1, &commit).unwrap();
-    assert_eq!(store.remade(&checkout).unwrap(), checkout.tree);
-    write(&checkout.path, "readme.md", "formatted\n");
-    let remade = store.remade(&checkout).unwrap();
-    let diff = String::from_utf8(store.diff(&checkout.tree, &remade).unwrap()).unwrap();
-    assert!(diff.contains("-mine\n+formatted\n"), "{diff}");
-}
-
-#[test]
 fn a_checkout_that_is_not_exact_is_not_handed_out() {
     let scratch = Scratch::new();
     let meddle = |scratch: &Scratch| write(&scratch.dir, "state/checks/1/work/stray", "x");
