@@ -7,6 +7,8 @@
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints, and may panic")]
 
+mod shared;
+
 use std::{
     hint::black_box,
     io::Read,
@@ -15,6 +17,8 @@ use std::{
 };
 
 use windlass_process::{Command, Ledger, Spawner};
+
+use shared::{percentile, timed};
 
 const ROUNDS: usize = 1_000;
 
@@ -26,17 +30,6 @@ fn floor() {
     child.stdout.take().unwrap().read_to_end(&mut text).unwrap();
     child.stderr.take().unwrap().read_to_end(&mut text).unwrap();
     assert!(child.wait().unwrap().success());
-}
-
-fn timed(work: impl FnOnce()) -> Duration {
-    let from = Instant::now();
-    work();
-    from.elapsed()
-}
-
-fn percentile(times: &mut [Duration], percent: usize) -> Duration {
-    times.sort();
-    times[times.len() * percent / 100]
 }
 
 fn main() {

@@ -4,6 +4,8 @@
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints, and may panic")]
 
+mod shared;
+
 use std::{
     ffi::OsString,
     fs,
@@ -17,18 +19,9 @@ use windlass_process::{
     sandbox::{Access, Holds, Level, System, Tools, Wanted, doorman},
 };
 
+use shared::{percentile, timed};
+
 const ROUNDS: usize = 300;
-
-fn timed(work: impl FnOnce()) -> Duration {
-    let from = Instant::now();
-    work();
-    from.elapsed()
-}
-
-fn percentile(times: &mut [Duration], percent: usize) -> Duration {
-    times.sort();
-    times[times.len() * percent / 100]
-}
 
 /// What an agent sees: the machine, a lane, a home, room for scratch files, and a score of masks.
 fn view(sandbox: &Sandbox, dir: &Path) -> View {

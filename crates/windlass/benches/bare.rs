@@ -9,6 +9,8 @@
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints, and may panic")]
 
+mod shared;
+
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -176,15 +178,7 @@ impl Scratch {
             scratch.dir.path().display()
         );
         fs::write(repo.join("windlass.toml"), config).unwrap();
-        for args in [
-            &["init", "-q", "-b", "main"][..],
-            &["config", "user.name", "Ada"],
-            &["config", "user.email", "ada@example.org"],
-            &["add", "-A"],
-            &["commit", "-qm", "Start"],
-        ] {
-            assert!(Command::new("git").args(args).current_dir(&repo).status().unwrap().success());
-        }
+        shared::commit_all(&repo);
         scratch
     }
 

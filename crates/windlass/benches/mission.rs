@@ -7,6 +7,8 @@
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints, and may panic")]
 
+mod shared;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -122,15 +124,7 @@ impl Scratch {
         );
         fs::write(repo.join("windlass.toml"), config).unwrap();
         fs::write(repo.join("SPEC.md"), "# Files\n").unwrap();
-        for args in [
-            &["init", "-q", "-b", "main"][..],
-            &["config", "user.name", "Ada"],
-            &["config", "user.email", "ada@example.org"],
-            &["add", "-A"],
-            &["commit", "-qm", "Start"],
-        ] {
-            assert!(Command::new("git").args(args).current_dir(&repo).status().unwrap().success());
-        }
+        shared::commit_all(&repo);
         let id = |at: usize| format!("F-{at:05}");
         let all = (0..features).map(|at| {
             let before: Vec<String> =

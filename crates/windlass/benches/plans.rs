@@ -5,6 +5,8 @@
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints, and may panic")]
 
+mod shared;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -63,15 +65,7 @@ fn made(dir: &Path) {
     let config = "[agents.acted]\nkind = 'scripted'\nscript = 'script.toml'\n[roles]\ndefault = 'acted'\n[checks]\ntest = 'true'\n";
     fs::write(repo.join("windlass.toml"), config).unwrap();
     fs::write(repo.join("script.toml"), "[[answer]]\nfault = 'hang'\n").unwrap();
-    for args in [
-        &["init", "-q", "-b", "main"][..],
-        &["config", "user.name", "Ada"],
-        &["config", "user.email", "ada@example.org"],
-        &["add", "-A"],
-        &["commit", "-qm", "Start"],
-    ] {
-        assert!(Command::new("git").args(args).current_dir(&repo).status().unwrap().success());
-    }
+    shared::commit_all(&repo);
     let mut begun = windlass(dir, &["work", "all", "--json"]);
     let mut run = begun.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(run.stdout.take().unwrap()).lines();
