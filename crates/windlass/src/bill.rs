@@ -10,6 +10,7 @@ use serde::Serialize;
 use windlass_agents::ModelUse;
 use windlass_core::run::{Amount, EffectId, EffectKind, Event, Run};
 use windlass_engine::entry::{Entry, Note};
+use windlass_engine::shop::RUN_ITSELF;
 use windlass_journal::{Journal, RunId};
 
 use crate::error::Error;
@@ -91,7 +92,7 @@ impl By {
     fn key(self, row: &Row) -> String {
         match self {
             By::Run => row.run.clone(),
-            By::Unit => row.unit.clone().unwrap_or_else(|| ITSELF.to_owned()),
+            By::Unit => row.unit.clone().unwrap_or_else(|| RUN_ITSELF.to_owned()),
             By::Role => row.role.clone(),
             By::Agent => row.agent.clone(),
             By::Model => row.model.clone().unwrap_or_else(|| NOT_SAID.to_owned()),
@@ -99,7 +100,6 @@ impl By {
     }
 }
 
-const ITSELF: &str = "(the run itself)";
 const NOT_SAID: &str = "(not said)";
 
 /// An invocation, as far as it has come.

@@ -3,18 +3,16 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use windlass_clerks::autopilot;
 use windlass_clerks::memory::Files;
 use windlass_core::run::{Input, Phase};
 use windlass_core::value::Value;
-use windlass_core::workflow::Workflow;
 use windlass_engine::Engine;
 use windlass_sources::autopilot::session_slug;
 
-use super::workflow::{CatalogueArgs, Target};
+use super::workflow::built_in;
 use crate::error::{Error, reading};
 use crate::exit::Exit;
 use crate::face::Tone;
@@ -256,7 +254,7 @@ pub fn start(
     tone: Tone,
 ) -> Result<Exit, Error> {
     let order = Order {
-        flow: flow()?,
+        flow: built_in(NAME)?,
         inputs,
         about: Some(session_slug(spec)),
         lands: Lands::on(branch),
@@ -264,11 +262,6 @@ pub fn start(
         lanes: None,
     };
     under_way::begin(held, order, tone)
-}
-
-fn flow() -> Result<Arc<Workflow>, Error> {
-    let target: Target = NAME.parse().map_err(|_| Error::defect())?;
-    target.load(&CatalogueArgs::default().load()?)
 }
 
 /// Plans the phase that waits for a plan, and goes on.

@@ -9,7 +9,7 @@ use windlass_clerks::memory::Files;
 use windlass_clerks::mission;
 use windlass_core::run::{Input, Phase, Wish};
 use windlass_core::value::Value;
-use windlass_core::workflow::{RunOutcome, Workflow};
+use windlass_core::workflow::RunOutcome;
 use windlass_engine::Engine;
 use windlass_engine::entry::Note;
 use windlass_engine::message::Paper;
@@ -19,7 +19,7 @@ use windlass_sources::harness::{self, Harness, TRIGGERS};
 use windlass_sources::{SourceError, slug};
 
 use super::autopilot::below;
-use super::workflow::{CatalogueArgs, Target};
+use super::workflow::built_in;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::Tone;
@@ -259,7 +259,7 @@ fn begin(
     }
     let branch = args.branch.clone().or_else(|| harness.base_branch.clone());
     let order = Order {
-        flow: flow()?,
+        flow: built_in(NAME)?,
         inputs: inputs(spec, &args.flags, &harness),
         about: Some(NAME.to_owned()),
         lands: Lands::on(branch),
@@ -365,11 +365,6 @@ fn inputs(spec: String, flags: &Flags, harness: &Harness) -> BTreeMap<String, Va
     inputs
         .extend(number("max_attempts", flags.max_attempts.map(u64::from).or(harness.max_attempts)));
     inputs
-}
-
-fn flow() -> Result<Arc<Workflow>, Error> {
-    let target: Target = NAME.parse().map_err(|_| Error::defect())?;
-    target.load(&CatalogueArgs::default().load()?)
 }
 
 /// Changes the queue, and says so.

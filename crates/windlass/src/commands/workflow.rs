@@ -10,7 +10,7 @@ mod target;
 use clap::Subcommand;
 
 pub use self::simulate::Setting;
-pub use self::target::{CatalogueArgs, Target};
+pub use self::target::{CatalogueArgs, Target, built_in};
 
 use crate::error::Error;
 use crate::exit::Exit;

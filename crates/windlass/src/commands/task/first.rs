@@ -7,7 +7,8 @@ use windlass_core::value::Value;
 use windlass_sources::task::First;
 use windlass_words::{Lang, Words, detect};
 
-use super::{Asked, Entry, clerk, flow, go_on, shows, start};
+use super::super::workflow::built_in;
+use super::{Asked, Entry, clerk, go_on, shows, start};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::Tone;
@@ -56,8 +57,14 @@ pub fn begin(
     let held = place.take("windlass task")?;
     let lands = if held.has_git { Lands::OnItsOwn(branch) } else { Lands::Here };
     let about = Some(open.slug.clone());
-    let order =
-        Order { flow: flow(NAME)?, inputs: inputs(first), about, lands, entry: None, lanes: None };
+    let order = Order {
+        flow: built_in(NAME)?,
+        inputs: inputs(first),
+        about,
+        lands,
+        entry: None,
+        lanes: None,
+    };
     let exit = under_way::begin(&held, order, tone)?;
     let id = known::named_or_newest(&held.journal, None)?.id;
     drop(held);
@@ -124,7 +131,7 @@ mod tests {
             "test_cmd":"make test","lint_cmd":"none","type_check_cmd":"mypy .","verify":{"todo_blocking":true}}"#;
         let Ok(Left::First(first)) = read(text) else { panic!("no session") };
         let inputs = inputs(&first);
-        let flow = flow(NAME).unwrap();
+        let flow = built_in(NAME).unwrap();
         assert_eq!(inputs.len(), flow.inputs.len());
         for input in &flow.inputs {
             assert!(inputs.contains_key(&input.name), "{} has no value", input.name);

@@ -13,7 +13,6 @@ use clap::{Args, Subcommand};
 use windlass_clerks::memory::Files;
 use windlass_core::run::{Input, Phase, Standing, Target as Whose, Wish};
 use windlass_core::value::Value;
-use windlass_core::workflow::Workflow;
 use windlass_engine::Engine;
 use windlass_engine::clerk::{Clerk, Situation};
 use windlass_engine::crew::Preset;
@@ -24,7 +23,7 @@ use windlass_words::{Lang, Words, detect};
 use self::ask::Choice;
 use self::first::Instead;
 use self::flags::{Asked, Flags};
-use super::workflow::{CatalogueArgs, Target};
+use super::workflow::built_in;
 use crate::config::Config;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -533,7 +532,8 @@ fn start(
     let held = place.take("windlass task")?;
     // Without git there is nothing to land on, and nothing lands: the change is given.
     let lands = if held.has_git { Lands::OnItsOwn(branch) } else { Lands::Here };
-    let order = Order { flow: flow(NAME)?, inputs, about: Some(slug), lands, entry, lanes: None };
+    let order =
+        Order { flow: built_in(NAME)?, inputs, about: Some(slug), lands, entry, lanes: None };
     under_way::begin(&held, order, tone)
 }
 
@@ -598,9 +598,4 @@ fn free_slug(place: &Workplace, slug: &str, output: &str) -> Result<String, Erro
         }
     }
     Err(Error::defect())
-}
-
-fn flow(name: &str) -> Result<Arc<Workflow>, Error> {
-    let target: Target = name.parse().map_err(|_| Error::defect())?;
-    target.load(&CatalogueArgs::default().load()?)
 }

@@ -93,6 +93,11 @@ impl CatalogueArgs {
     }
 }
 
+/// A built-in workflow, whoever is asking: with the built-in catalogue alone.
+pub fn built_in(name: &str) -> Result<Arc<Workflow>, Error> {
+    Target::BuiltIn(name.to_owned()).load(&built_in_catalogue()?)
+}
+
 /// The built-in catalogue alone.
 pub fn built_in_catalogue() -> Result<Catalogue, Error> {
     parse(builtin::CATALOGUE.into())
