@@ -44,7 +44,7 @@ use windlass_engine::mask::Mask;
 use windlass_sources::plans::Commit;
 use windlass_sources::tracker::Tracker;
 use windlass_sources::tracker::github::GitHub;
-use windlass_words::Lang;
+use windlass_words::{Lang, Words};
 
 pub use spoken::Spoken;
 
@@ -66,6 +66,18 @@ pub struct Office {
     /// Makes the clerk of a run.
     open: fn(&Place<'_>) -> Arc<dyn Clerk>,
 }
+
+/// What a clerk says of what it has left to a person.
+#[derive(Clone, Copy, Debug)]
+pub struct Left {
+    /// Where it stands why a run has ended so, and what tries again what has come to nothing.
+    pub after_escalation: fn(Words) -> String,
+    /// The command that has a unit tried again which has settled and come to nothing.
+    pub retry: fn(&str) -> String,
+}
+
+/// The offices that can say more of it than the log does.
+const LEAVE: &[(Office, Left)] = &[(mission::OFFICE, mission::LEFT)];
 
 /// Where a clerk works.
 #[derive(Clone, Copy, Debug)]
@@ -222,6 +234,14 @@ impl Office {
             let mut kinds = flow.stages.iter().map(|stage| &stage.kind);
             kinds.any(|kind| matches!(kind, Kind::Errand(Errand::Read { name }) if name == office.known_by))
         })
+    }
+}
+
+impl Left {
+    /// What is said of it where a run of this workflow has left something to a person.
+    pub fn by(flow: &Workflow) -> Option<Left> {
+        let known_by = Office::of(flow)?.known_by;
+        LEAVE.iter().find(|(office, _)| office.known_by == known_by).map(|(_, left)| *left)
     }
 }
 

@@ -18,7 +18,7 @@ pub mod tests {
     use windlass_core::workflow::{Errand, Kind, Stage, Workflow};
     use windlass_engine::exhibit::Exhibits;
 
-    use crate::{Office, autopilot, issues, mission, task, work};
+    use crate::{Left, Office, autopilot, issues, mission, task, work};
 
     /// A built-in definition.
     pub fn flow(name: &str) -> Workflow {
@@ -58,6 +58,18 @@ pub mod tests {
             for stage in &flow.stages {
                 assert_eq!(unknown(&office, stage), Vec::<&str>::new(), "{of}: {}", stage.name);
             }
+        }
+    }
+
+    /// What a workflow is called is nobody's to know a clerk by.
+    #[test]
+    fn a_copy_by_another_name_says_the_same_of_what_it_leaves_to_a_person() {
+        for (of, office, _) in KEPT {
+            let mut copy = flow(of);
+            copy.name = "a-copy".to_owned();
+            assert_eq!(Office::of(&copy).map(|own| own.known_by), Some(office.known_by), "{of}");
+            let says = Left::by(&copy).map(|left| (left.retry)("F-1"));
+            assert_eq!(says.is_some(), of == "mission", "{of}: {says:?}");
         }
     }
 

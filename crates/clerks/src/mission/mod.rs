@@ -34,7 +34,7 @@ use session::{CONTRACT, Session};
 use crate::memory::Files;
 use crate::memory::mission::{self as layers, Layers};
 use crate::projection::Projection;
-use crate::{Office, Place, Spoken};
+use crate::{Left, Office, Place, Spoken};
 
 /// Runs that read a queue of features are missions.
 pub(crate) const OFFICE: Office = Office {
@@ -43,6 +43,12 @@ pub(crate) const OFFICE: Office = Office {
     shows: &show::SHOWS,
     files: &["features.json", "validation-contract.md"],
     open: |at| Arc::new(Mission::new(at)),
+};
+
+/// What came to nothing stays in the queue, for the next mission over it.
+pub(crate) const LEFT: Left = Left {
+    after_escalation: |words| words.say("status-next-mission", &[("path", ESCALATION)]),
+    retry: |unit| format!("windlass mission retry {unit}"),
 };
 
 /// Where a mission's own state and the last answers of its roles are.

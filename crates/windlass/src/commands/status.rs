@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
-use windlass_clerks::mission;
+use windlass_clerks::Left;
 use windlass_core::run::{OpenGate, Phase, Run, Standing, UnitIx, UnitStatus, UnitView, Why};
 use windlass_core::workflow::{RunOutcome, Settled};
 use windlass_engine::clock::wall_ms;
@@ -130,10 +130,9 @@ fn what_next(known: &Known, words: Words) -> Option<String> {
     if known.run.outcome() != Some(RunOutcome::Escalated) {
         return None;
     }
-    let run = [("run", known.id.as_str())];
-    Some(match &*known.run.workflow().name {
-        "mission" => words.say("status-next-mission", &[("path", mission::ESCALATION)]),
-        _ => words.say("status-next", &run),
+    Some(match Left::by(known.run.workflow()) {
+        Some(left) => (left.after_escalation)(words),
+        None => words.say("status-next", &[("run", known.id.as_str())]),
     })
 }
 

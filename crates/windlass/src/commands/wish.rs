@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
+use windlass_clerks::Left;
 use windlass_core::run::{Run, Target, UnitStatus, Wish};
 use windlass_core::workflow::Settled;
 
@@ -142,12 +143,13 @@ fn target(unit: Option<&str>) -> Target {
     unit.map_or(Target::Run, |unit| Target::Unit(unit.into()))
 }
 
-/// A feature that is to be done over and has come to nothing: that is another verb's.
-fn over_in_a_mission<'w>(run: &Run, wish: &'w Wish) -> Option<&'w str> {
+/// A unit that is to be done over and has come to nothing, with the command that does that: it is another verb's.
+fn over<'w>(run: &Run, wish: &'w Wish) -> Option<(&'w str, String)> {
     let Wish::Redo { target: Target::Unit(unit), .. } = wish else { return None };
     let found = run.unit_named(unit).filter(|found| !found.landed)?;
     let over = matches!(found.status, UnitStatus::Settled(how) if how != Settled::Done);
-    (over && &*run.workflow().name == "mission").then_some(unit)
+    let left = Left::by(run.workflow()).filter(|_| over)?;
+    Some((unit, (left.retry)(unit)))
 }
 
 /// `taken` is the message that says so.
@@ -155,9 +157,9 @@ fn wished(run: Option<&str>, wish: Wish, taken: &str, out: &mut Output) -> Resul
     let place = Workplace::find_known(Path::new("."))?;
     let journal = place.look()?.ok_or_else(Error::nothing_open)?;
     let known::Known { id, run, .. } = known::open(&journal, run)?;
-    if let Some(unit) = over_in_a_mission(&run, &wish) {
+    if let Some((unit, retry)) = over(&run, &wish) {
         return Err(Error::usage(format!("{unit} has settled already"))
-            .hint(format!("`windlass mission retry {unit}` has it tried again")));
+            .hint(format!("`{retry}` has it tried again")));
     }
     let words = spoken(&journal, &id, &run)?.words();
     drop(journal);
