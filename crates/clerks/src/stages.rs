@@ -61,6 +61,87 @@ pub mod tests {
         }
     }
 
+    /// The roles that a clerk's files compare with, each where it stands. Whatever is compared with a role is a literal there,
+    /// or one of a list of them.
+    fn roles_compared(dir: &str) -> Vec<(String, String)> {
+        let dir = format!("{}/src/{dir}", env!("CARGO_MANIFEST_DIR"));
+        let mut found = Vec::new();
+        for file in std::fs::read_dir(&dir).unwrap() {
+            let path = file.unwrap().path();
+            let text =
+                if path.is_file() { std::fs::read_to_string(&path).unwrap() } else { continue };
+            let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+            let place = path.file_name().unwrap().to_string_lossy().into_owned();
+            found.extend(compared(text).into_iter().map(|role| (place.clone(), role)));
+        }
+        found
+    }
+
+    /// The literals that a source compares a role with.
+    fn compared(text: &str) -> Vec<String> {
+        let quoted = |text: &str| -> Vec<String> {
+            text.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+        };
+        let mut found = Vec::new();
+        for (at, line) in text.lines().enumerate() {
+            let code = line.trim_start();
+            if code.starts_with("//") {
+                continue;
+            }
+            if code.contains("role == \"") || code.contains("role != \"") {
+                let (_, after) = code.split_once("role ").unwrap();
+                found.extend(quoted(after).into_iter().take(1));
+            }
+            if code.contains("].contains(&role)") {
+                let (before, _) = code.split_once("].contains(&role)").unwrap();
+                found.extend(quoted(before.rsplit('[').next().unwrap_or_default()));
+            }
+            let (alone, paired) =
+                (code.ends_with("match role {"), code.ends_with("match (role, verdict) {"));
+            if alone || paired {
+                let margin = " ".repeat(line.len() - code.len());
+                let rest =
+                    text.lines().skip(at + 1).take_while(|line| *line != format!("{margin}}}"));
+                let arms = rest.filter_map(|arm| arm.strip_prefix(&margin)?.strip_prefix("    "));
+                let arms = arms.filter(|arm| arm.starts_with(['"', '(']));
+                let of = |arm: &str| quoted(arm.split("=>").next().unwrap_or_default());
+                // Of a pair, the first is the role.
+                found.extend(
+                    arms.flat_map(|arm| of(arm).into_iter().take(if paired { 1 } else { 9 })),
+                );
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn every_role_that_means_something_is_one_that_the_definition_uses() {
+        let mut all = 0;
+        for dir in ["autopilot", "task", "mission", "issues", "work"] {
+            // A clerk of two definitions compares with the roles of either.
+            let flows = KEPT.iter().filter(|(of, ..)| of.starts_with(dir)).map(|(of, ..)| flow(of));
+            let roles: Vec<String> = flows.flat_map(|flow| flow.roles.into_keys()).collect();
+            for (place, role) in roles_compared(dir) {
+                assert!(
+                    roles.contains(&role),
+                    "{dir}/{place}: no role of {dir} is called `{role}`"
+                );
+                all += 1;
+            }
+        }
+        assert!(all > 4, "{all} is too few to be all of them");
+    }
+
+    #[test]
+    fn a_role_is_found_however_it_is_compared_with() {
+        let text = "match role {\n    \"a\" | \"b\" => x(\"no\"),\n    _ => None,\n}\n\
+                    if role == \"c\" && said != \"no\" {}\nif !it.role != \"d\" {}\n\
+                    if ![\"e\", \"f\"].contains(&role) {}\n// role == \"no\"";
+        assert_eq!(compared(text), ["a", "b", "c", "d", "e", "f"]);
+        let text = "  match (role, verdict) {\n      (\"g\", \"no\") => {\n          \"no\"\n      }\n      _ => 1,\n  }\n\"no\" => 1";
+        assert_eq!(compared(text), ["g"]);
+    }
+
     /// What a workflow is called is nobody's to know a clerk by.
     #[test]
     fn a_copy_by_another_name_says_the_same_of_what_it_leaves_to_a_person() {
