@@ -239,7 +239,7 @@ forecast-unknown = nobody knows what { $units } { $called }s will take, { $lanes
 
 ## What happens, line by line. The unit and the stage stand before it.
 
-tell-task = task { $task }
+tell-part = { $called } { $part }
 tell-attempt = attempt { $attempt }
 tell-check-pass = check { $name }: pass
 tell-check-fail = check { $name }: fail

@@ -240,7 +240,11 @@ forecast-unknown = { $called } { $units }개를 한 번에 { $lanes }개씩 하�
 
 ## 일어난 일, 한 줄씩. 앞에 단위와 단계가 붙는다.
 
-tell-task = 작업 { $task }
+tell-part = { $called ->
+    [task] 작업
+    [group] 그룹
+   *[other] { $called }
+    } { $part }
 tell-attempt = { $attempt }번째 시도
 tell-check-pass = 검사 { $name }: 통과
 tell-check-fail = 검사 { $name }: 실패

@@ -7,6 +7,7 @@ mod page;
 mod timeline;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::Serialize;
 use windlass_clerks::finding;
@@ -23,7 +24,7 @@ use self::timeline::Bar;
 use crate::error::Error;
 use crate::face::{standing, status_word};
 use crate::progress::{Cause, Chronicle, Deed, Retry, Span};
-use crate::render::Teller;
+use crate::render::{Teller, called};
 use crate::replay::replay;
 
 /// A report.
@@ -93,7 +94,9 @@ pub struct PictureLine {
 
 #[derive(Debug, Serialize)]
 pub struct Invocation {
+    /// The part of the unit that it was about, and what the workflow calls such a part.
     pub task: Option<String>,
+    pub called: Option<String>,
     pub stage: String,
     pub role: String,
     pub agent: String,
@@ -209,6 +212,7 @@ struct Telling {
     units: BTreeMap<String, usize>,
     /// Stages at which somebody judges.
     judges: BTreeMap<String, bool>,
+    flow: Arc<Workflow>,
 }
 
 impl Telling {
@@ -222,6 +226,7 @@ impl Telling {
             last: None,
             units: places.collect(),
             judges: flow.stages.iter().map(|it| (it.name.clone(), !it.edits)).collect(),
+            flow: flow.clone(),
         }
     }
 
@@ -315,8 +320,10 @@ impl Telling {
         if !claims.is_empty() {
             unit.claims = claims;
         }
+        let called = || called(&self.flow, &it.asked.stage).to_owned();
         unit.invocations.push(Invocation {
             task: it.asked.task.clone(),
+            called: it.asked.task.is_some().then(called),
             stage: it.asked.stage.clone(),
             role: it.asked.role.clone(),
             agent: it.asked.agent.clone(),
@@ -493,12 +500,23 @@ mod tests {
         insta::assert_snapshot!(timeline::timeline(&bars).unwrap());
     }
 
+    #[test]
+    fn a_part_of_a_unit_is_called_what_its_workflow_calls_it() {
+        let mut report = huge();
+        let invocation = &mut report.units[0].invocations[0];
+        (invocation.task, invocation.called) = (Some("g1".into()), Some("group".into()));
+        let text = report.markdown();
+        assert_eq!(text.matches("group g1: do").count(), 2, "on what evidence, and what was asked");
+        assert!(!text.contains("task g1"));
+    }
+
     /// Ten thousand units, each with a few of everything.
     fn huge() -> Report {
         let mut report = Report { run: "r-1".into(), outcome: "done".into(), ..Report::default() };
         for at in 0..10_000_u32 {
             let invocation = Invocation {
                 task: None,
+                called: None,
                 stage: "do".into(),
                 role: "worker".into(),
                 agent: "acted".into(),

@@ -103,6 +103,11 @@ pub fn scope_text(flow: &Workflow, scope: ScopeIx) -> &str {
     &flow.scopes[scope.at()].name
 }
 
+/// What the items are called that a stage is about, as its workflow calls them: `task`, `group`.
+pub fn called<'f>(flow: &'f Workflow, stage: &str) -> &'f str {
+    flow.stage_named(stage).map_or("", |at| scope_text(flow, flow.stage(at).scope))
+}
+
 fn tally_text(tally: UnitTally) -> &'static str {
     match tally {
         UnitTally::Total => "total",

@@ -363,10 +363,11 @@ impl Teller {
 
     /// Whose an invocation is, before what is said of it.
     fn whose(&self, asked: &Invocation) -> String {
-        let task = asked.task.as_ref().map_or(String::new(), |task| {
-            format!("{}: ", self.say("tell-task", &[("task", task)]))
+        let part = asked.task.as_ref().map_or(String::new(), |part| {
+            let called = super::called(&self.flow, &asked.stage);
+            format!("{}: ", self.say("tell-part", &[("called", called), ("part", part)]))
         });
-        format!("{}{task}{}: ", of(&asked.unit), asked.stage)
+        format!("{}{part}{}: ", of(&asked.unit), asked.stage)
     }
 
     fn unit(&self, frame: FrameId) -> String {
@@ -398,4 +399,34 @@ fn of(unit: &Option<String>) -> String {
 /// How to have back what was kept.
 pub fn restore(commit: &str) -> String {
     format!("windlass lanes restore {commit} DIRECTORY")
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_core::run::EffectId;
+
+    use super::*;
+    use crate::commands::workflow::built_in;
+
+    #[test]
+    fn a_part_of_a_unit_is_called_what_its_workflow_calls_it() {
+        for (of, stage, want) in [
+            ("issues", "apply", "I-1: group g1: apply: "),
+            ("autopilot", "do", "I-1: task g1: do: "),
+        ] {
+            let asked = Invocation {
+                effect: EffectId(1),
+                unit: Some("I-1".to_owned()),
+                task: Some("g1".to_owned()),
+                stage: stage.to_owned(),
+                role: "worker".to_owned(),
+                agent: "acted".to_owned(),
+                panel: None,
+                attempt: 1,
+                prompt: String::new(),
+            };
+            let teller = Teller::new(built_in(of).unwrap(), Words::default());
+            assert_eq!(teller.whose(&asked), want);
+        }
+    }
 }

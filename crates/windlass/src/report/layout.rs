@@ -192,13 +192,10 @@ fn evidence(report: &Report, told: &[&Unit]) -> Vec<Block> {
             ]);
         }
         let judged = unit.invocations.iter().filter(|it| it.judges);
-        for ((task, stage, role), it) in
-            last(judged.map(|it| ((&it.task, &it.stage, &it.role), it)))
-        {
-            let task = task.as_ref().map_or(String::new(), |task| format!("task {task}: "));
+        for ((_, stage, role), it) in last(judged.map(|it| ((&it.task, &it.stage, &it.role), it))) {
             rows.push(vec![
                 of(),
-                Line::new(format!("{task}{stage}: {role}")),
+                Line::new(format!("{}{stage}: {role}", part(it))),
                 Line::new(&it.agent),
                 Line::new(&it.came),
                 Line::new(&it.summary),
@@ -206,6 +203,14 @@ fn evidence(report: &Report, told: &[&Unit]) -> Vec<Block> {
         }
     }
     table("Evidence", &["unit", "by", "command or agent", "came to", "tree or summary"], rows)
+}
+
+/// The part of the unit that an invocation was about, before what is said of it.
+fn part(it: &super::Invocation) -> String {
+    match (&it.called, &it.task) {
+        (Some(called), Some(task)) => format!("{called} {task}: "),
+        (None, Some(_)) | (_, None) => String::new(),
+    }
 }
 
 /// The last of each, in order.
@@ -257,11 +262,10 @@ fn more(all: usize) -> Option<Block> {
 fn details(unit: &Unit) -> Vec<Block> {
     let mut blocks = Vec::new();
     let invoked = |it: &super::Invocation| {
-        let task = it.task.as_ref().map_or(String::new(), |task| format!("task {task}: "));
         let came =
             it.remarks.iter().fold(it.came.clone(), |came, remark| format!("{came}; {remark}"));
         vec![
-            Line::new(format!("{task}{}", it.stage)),
+            Line::new(format!("{}{}", part(it), it.stage)),
             Line::new(&it.role),
             Line::new(&it.agent),
             Line::new(it.attempt.to_string()),
