@@ -63,20 +63,30 @@ const LAYER2_RETRIES: u64 = 2;
 /// Rounds in all.
 const ROUNDS: u64 = 3;
 
+/// A list of names: of the papers that roles write and people are shown, and of these besides.
+macro_rules! papers_and {
+    ($($besides:literal),* $(,)?) => {
+        [
+            "spec.md",
+            "changes.md",
+            "verify_report.md",
+            "qa_report.md",
+            "qa_notes.md",
+            "critic_findings.md",
+            "plan.md",
+            "review_combined.md",
+            "review_code_quality.md",
+            "review_test_stability.md",
+            "auto_fix_patch.md",
+            $($besides),*
+        ]
+    };
+}
+use papers_and;
+
 /// The papers of a session that roles read and write, by name.
-const FILES: [&str; 17] = [
+const FILES: [&str; 17] = papers_and![
     "conventions.md",
-    "spec.md",
-    "changes.md",
-    "verify_report.md",
-    "qa_report.md",
-    "qa_notes.md",
-    "critic_findings.md",
-    "plan.md",
-    "review_combined.md",
-    "review_code_quality.md",
-    "review_test_stability.md",
-    "auto_fix_patch.md",
     "proposal_architect.md",
     "proposal_senior_developer.md",
     "proposal_qa_specialist.md",

@@ -10,23 +10,12 @@ use super::session::LIMITS;
 use super::{LAYER1_RETRIES, LAYER2_RETRIES, ROUNDS, Task, Version, stage};
 
 /// What it can show.
-pub(super) const SHOWS: [&str; 19] = [
+pub(super) const SHOWS: [&str; 19] = super::papers_and![
     "output-base",
     "question",
     "status",
     "answers",
     "conventions",
-    "spec.md",
-    "changes.md",
-    "verify_report.md",
-    "qa_report.md",
-    "qa_notes.md",
-    "critic_findings.md",
-    "plan.md",
-    "review_combined.md",
-    "review_code_quality.md",
-    "review_test_stability.md",
-    "auto_fix_patch.md",
     "failing-files",
     "evidence",
     "changed-files",
