@@ -194,6 +194,8 @@ impl Cells {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const BEGAN: &str = "# Plans\n\n| Task | Content | DoD | Depends | Status |\n|---|---|---|---|---|\n\
@@ -324,5 +326,60 @@ mod tests {
         cells.known.rows.insert("1.fix".to_owned(), false);
         cells.put(&rig.began, &BTreeMap::new(), &rows).unwrap();
         assert_eq!(rig.read(), with);
+    }
+
+    fn any_status() -> impl Strategy<Value = Status> {
+        prop_oneof![
+            Just(Status::Todo),
+            Just(Status::Wip),
+            Just(Status::done(None)),
+            Just(Status::done(Some("0123456789"))),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_both_want_theirs_wins_and_what_only_we_want_is_there(
+            cells in prop::collection::vec((any_status(), "( \\([a-z]{1,4}\\))?[ ]{0,2}"), 1..5),
+            steps in prop::collection::vec(
+                (any::<bool>(), any::<prop::sample::Index>(), any_status()), 0..8
+            ),
+        ) {
+            let head = BEGAN.split("| 1 |").next().unwrap();
+            let rows = cells.iter().enumerate();
+            let rows = rows.map(|(at, (status, more))| format!("| {at} | x | y | - | {status}{more}|\n"));
+            let began = Plans::read(format!("{head}{}", rows.collect::<String>()));
+            prop_assert_eq!(began.rows().len(), cells.len());
+            let number = |at: usize| Number::of(&at.to_string()).unwrap();
+            let state = tempfile::tempdir().unwrap();
+            let mut ours = Cells::of(Files::of(state.path()), "Plans.md", state.path(), "work-1");
+            // What a row said when it was last as we know it.
+            let mut known: Vec<Status> = began.rows().iter().map(|row| row.status.clone()).collect();
+            let mut plans = began.clone();
+            for (theirs, at, want) in steps {
+                let at = at.index(cells.len());
+                let is = plans.rows()[at].status.clone();
+                let text = plans.text().to_owned();
+                if theirs {
+                    plans = plans.with_status(&number(at), &want).unwrap();
+                    prop_assert_eq!(&plans.rows()[at].status, &want);
+                } else {
+                    let (mut said, mut next) = (Vec::new(), ours.known.clone());
+                    plans = ours.marked(plans, &began, &number(at), &want, &mut next, &mut said);
+                    ours.known = next;
+                    // As after a write that has come to its end.
+                    ours.known.marks.values_mut().for_each(|kept| kept.truncate(1));
+                    let is_theirs = is != want && is != known[at];
+                    if is != want && !is_theirs {
+                        known[at] = want.clone();
+                    }
+                    prop_assert_eq!(&plans.rows()[at].status, if is_theirs { &is } else { &want });
+                    prop_assert_eq!(!said.is_empty(), is_theirs, "{:?}", said);
+                }
+                // Nothing but this row's marker is another.
+                let back = plans.with_status(&number(at), &is).unwrap();
+                prop_assert_eq!(back.text(), text);
+            }
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! Changing the file: one cell, or lines at the end of a table. Everything else stays as it is, byte for byte.
 //!
-//! What we want is a difference between the file as it was seen last and as it should be; it is put into the file as somebody
-//! else has it by then, cell by cell. A cell that they changed is theirs.
+//! Whose a cell is, and so whether it may be changed, is not known here: whoever writes remembers what they wrote.
 
 use std::collections::BTreeMap;
 
@@ -31,57 +30,6 @@ pub struct Appended {
     pub plans: Plans,
     /// Those that were there already.
     pub known: Vec<Number>,
-}
-
-/// What became of what we wanted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Merged {
-    /// The file.
-    pub plans: Plans,
-    /// What stays as somebody else has it.
-    pub kept: Vec<Kept>,
-}
-
-/// Something that stays as somebody else has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
-    /// They have changed the cell as well.
-    Theirs {
-        /// Of which row.
-        number: Number,
-        /// Which.
-        column: Column,
-        /// What it says.
-        theirs: String,
-        /// What it would have said.
-        ours: String,
-    },
-    /// They have taken the row out.
-    Gone {
-        /// Which.
-        number: Number,
-    },
-}
-
-/// A line for people.
-impl std::fmt::Display for Kept {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Kept::Theirs { number, column, theirs, ours } => {
-                let column = column.word();
-                write!(
-                    f,
-                    "{column} of task {number} was changed to {theirs:?} meanwhile: it stays so, and does not become {ours:?}"
-                )
-            }
-            Kept::Gone { number } => {
-                write!(
-                    f,
-                    "task {number} was taken out of the file meanwhile: it is not brought back"
-                )
-            }
-        }
-    }
 }
 
 impl Plans {
@@ -168,111 +116,6 @@ impl Plans {
             None => self.text.contains("\r\n"),
         };
         if crlf { "\r\n" } else { "\n" }
-    }
-
-    /// What `theirs` is with what we wanted of `base`, as `self` has it.
-    #[must_use]
-    pub fn merged_into(&self, base: &Plans, theirs: &Plans) -> Merged {
-        let (known, there) = (base.by_name(), theirs.by_name());
-        let mut kept = Vec::new();
-        let mut cells: Vec<(std::ops::Range<usize>, String)> = Vec::new();
-        let mut new = Vec::new();
-        for ((number, which), row) in self.by_name() {
-            let Some(before) = known.get(&(number, which)) else {
-                new.push(self.as_new(row));
-                continue;
-            };
-            let after = there.get(&(number, which));
-            for column in Column::ALL {
-                let (was, want) = (base.cell(before, column), self.cell(row, column));
-                if was == want {
-                    continue;
-                }
-                let Some(after) = after else {
-                    kept.push(Kept::Gone { number: number.clone() });
-                    break;
-                };
-                let is = theirs.cell(after, column);
-                match changed(column, was, want, is) {
-                    Change::Put(bytes) => cells.push((after.cells[column as usize].clone(), bytes)),
-                    Change::Same => {}
-                    Change::Theirs => kept.push(Kept::Theirs {
-                        number: number.clone(),
-                        column,
-                        theirs: plain(is),
-                        ours: plain(want),
-                    }),
-                }
-            }
-        }
-        let mut text = theirs.text.clone();
-        cells.sort_by_key(|(at, _)| std::cmp::Reverse(at.start));
-        for (at, bytes) in cells {
-            text.replace_range(at, &bytes);
-        }
-        let plans = Plans::read(text);
-        let plans = match plans.with_rows(&new) {
-            Some(appended) if !new.is_empty() => appended.plans,
-            _ => plans,
-        };
-        Merged { plans, kept }
-    }
-
-    /// Rows by number, and the how-manieth of that number each is.
-    fn by_name(&self) -> BTreeMap<(&Number, usize), &Row> {
-        let mut counts: BTreeMap<&Number, usize> = BTreeMap::new();
-        let mut rows = BTreeMap::new();
-        for row in &self.rows {
-            let count = counts.entry(&row.number).or_default();
-            rows.insert((&row.number, *count), row);
-            *count += 1;
-        }
-        rows
-    }
-
-    fn as_new(&self, row: &Row) -> NewRow {
-        let said = |column| plain(self.cell(row, column));
-        let depends = row.depends.on.iter().filter_map(|on| match on {
-            super::depends::On::One(number) => Some(number.clone()),
-            super::depends::On::Range(..) => None,
-        });
-        let before =
-            self.rows.iter().rfind(|other| other.table == row.table && other.line < row.line);
-        NewRow {
-            number: row.number.clone(),
-            content: said(Column::Content),
-            dod: said(Column::Dod),
-            depends: depends.collect(),
-            status: row.status.clone(),
-            beside: before.map(|row| row.number.clone()),
-        }
-    }
-}
-
-/// What is to be done with a cell.
-enum Change {
-    /// These bytes go there.
-    Put(String),
-    /// It says that already.
-    Same,
-    /// It is theirs.
-    Theirs,
-}
-
-fn changed(column: Column, was: &str, want: &str, is: &str) -> Change {
-    if column == Column::Status {
-        let (was, want, is_now) = (Status::of(was), Status::of(want), Status::of(is));
-        return match (is_now == want, is_now == was) {
-            (true, _) => Change::Same,
-            // What else they wrote into the cell stays.
-            (false, true) => Change::Put(want.put_into(is)),
-            (false, false) => Change::Theirs,
-        };
-    }
-    match (plain(is) == plain(want), plain(is) == plain(was)) {
-        (true, _) => Change::Same,
-        (false, true) => Change::Put(want.to_owned()),
-        (false, false) => Change::Theirs,
     }
 }
 

@@ -17,7 +17,7 @@
 //! | how far is a task? | `mark.rs` |
 //! | what does a row wait for? | `depends.rs` |
 //! | which rows are meant, and in what order? | `select.rs` |
-//! | how is the file changed, and with what somebody else made of it? | `edit.rs` |
+//! | how is the file changed? | `edit.rs` |
 //! | how hard is a task? | `effort.rs` |
 //! | do the markers say what the history says? | `drift.rs` |
 
@@ -34,7 +34,7 @@ use std::ops::Range;
 
 pub use depends::Depends;
 pub use drift::{Commit, Drift, Stale, drift};
-pub use edit::{Appended, Kept, Merged, NewRow};
+pub use edit::{Appended, NewRow};
 pub use effort::{Effort, Factor, Known, THRESHOLD};
 pub use mark::{HASH_LETTERS, Status};
 pub use number::Number;

@@ -2,7 +2,6 @@
 
 use proptest::prelude::*;
 
-use super::super::edit::Kept;
 use super::*;
 
 fn row(number_said: &str, content: &str, beside: Option<&str>) -> NewRow {
@@ -63,51 +62,6 @@ fn line_breaks_and_the_end_of_the_file_stay_as_they_are() {
     assert_eq!(after.text(), format!("{crlf}\r\n| 2 | c | Tests/CI pass | - | cc:TODO |"));
     let after = plans.with_status(&number("1"), &Status::Wip).unwrap();
     assert_eq!(after.text(), crlf.replace("cc:TODO", "cc:WIP"));
-}
-
-#[test]
-fn what_somebody_changed_meanwhile_is_theirs() {
-    let base = plans(&[
-        ["1", "One", "-", "cc:TODO"],
-        ["2", "Two", "-", "cc:TODO"],
-        ["3", "Three", "-", "cc:TODO"],
-        ["4", "Four", "-", "cc:TODO"],
-    ]);
-    let mut ours = base.clone();
-    for said in ["1", "2", "3", "4"] {
-        ours = ours.with_status(&number(said), &Status::Wip).unwrap();
-    }
-    ours = ours.with_rows(&[row("1.fix", "fix: One - timeout", Some("1"))]).unwrap().plans;
-    // They finish the second, drop the third, note something at the fourth, reword the first and add a fifth.
-    let theirs = base
-        .text()
-        .replace("| 2 | Two | it works | - | cc:TODO |", "| 2 | Two | it works | - | cc:Done |")
-        .replace("| 3 | Three | it works | - | cc:TODO |\n", "")
-        .replace(
-            "| 4 | Four | it works | - | cc:TODO |",
-            "| 4 | Four | it works | - |  cc:TODO (Ada) |",
-        )
-        .replace("| 1 | One |", "| 1 | The first |")
-        + "| 5 | Five | it works | - | cc:TODO |\n\nMore text\n";
-    let merged = ours.merged_into(&base, &Plans::read(theirs));
-    assert_eq!(
-        merged.plans.text(),
-        format!(
-            "# Plan\n\n{HEADER}| 1 | The first | it works | - | cc:WIP |\n\
-             | 2 | Two | it works | - | cc:Done |\n\
-             | 4 | Four | it works | - |  cc:WIP (Ada) |\n\
-             | 5 | Five | it works | - | cc:TODO |\n\
-             | 1.fix | fix: One - timeout | Tests/CI pass | 1 | cc:TODO |\n\nMore text\n"
-        )
-    );
-    let told: Vec<String> = merged.kept.iter().map(Kept::to_string).collect();
-    assert_eq!(
-        told,
-        [
-            "Status of task 2 was changed to \"cc:Done\" meanwhile: it stays so, and does not become \"cc:WIP\"",
-            "task 3 was taken out of the file meanwhile: it is not brought back",
-        ]
-    );
 }
 
 /// A file as somebody may have written it: text, tables with all kinds of cells, one kind of line break.
@@ -232,34 +186,5 @@ proptest! {
         let read = after.plans.row(&number("77")).unwrap();
         prop_assert_eq!(&read.status, &Status::Todo);
         prop_assert_eq!(&read.dod, "Tests/CI pass");
-    }
-
-    #[test]
-    fn whatever_both_want_theirs_wins_and_what_only_we_want_is_there(
-        text in any_file(),
-        theirs in prop::collection::vec((any::<prop::sample::Index>(), any_status()), 0..3),
-        ours in prop::collection::vec((any::<prop::sample::Index>(), any_status()), 0..3),
-    ) {
-        let base = Plans::read(text);
-        if base.rows().is_empty() {
-            return Ok(());
-        }
-        let apply = |changes: &[(prop::sample::Index, Status)]| {
-            changes.iter().fold(base.clone(), |plans, (at, status)| {
-                let number = plans.rows()[at.index(plans.rows().len())].number.clone();
-                plans.with_status(&number, status).unwrap_or(plans)
-            })
-        };
-        let (theirs, ours) = (apply(&theirs), apply(&ours));
-        let merged = ours.merged_into(&base, &theirs);
-        for (at, row) in merged.plans.rows().iter().enumerate() {
-            let status = |plans: &Plans| plans.rows()[at].status.clone();
-            let (base, theirs, ours) = (status(&base), status(&theirs), status(&ours));
-            let want = if theirs == base { ours } else { theirs };
-            prop_assert_eq!(&row.status, &want);
-        }
-        // Nobody wants anything: nothing changes. And what we wanted once is wanted no second time.
-        prop_assert_eq!(&base.merged_into(&base, &theirs).plans, &theirs);
-        prop_assert_eq!(&ours.merged_into(&base, &merged.plans).plans, &merged.plans);
     }
 }
