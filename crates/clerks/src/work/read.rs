@@ -323,22 +323,16 @@ pub fn failed_as(number: &str, content: &str) -> String {
 
 /// The units of tasks that somebody named and that have no row yet, each with the next number that is free.
 fn unlisted(plans: &Plans, extra: &[String]) -> Vec<Item> {
-    let known = plans.rows().iter().map(|row| row.number.as_str());
-    let whole = known.filter_map(|number| number.split('.').next()?.parse::<u64>().ok());
-    let mut next = whole.max().unwrap_or(0);
+    // What has a row already is not there twice.
+    let new = extra.iter().filter(|&it| !plans.rows().iter().any(|row| row.content == *it));
     let mut items = Vec::new();
-    for content in extra {
-        // What has a row already is not there twice.
-        if plans.rows().iter().any(|row| row.content == *content) {
-            continue;
-        }
-        next += 1;
+    for (number, content) in plans.free().zip(new) {
         let facts = [
             ("skip_tdd".to_owned(), Value::Flag(false)),
             ("effort_score".to_owned(), Value::Number(0)),
         ];
         items.push(Item {
-            id: next.to_string().into(),
+            id: number.as_str().into(),
             title: content.as_str().into(),
             facts: facts.into(),
             ..Item::default()
@@ -361,4 +355,24 @@ fn draft(session: &Session, unit: &str, checks: &BTreeMap<String, String>) -> Sp
 
 fn came(word: &str) -> Reading {
     Reading { verdict: word.to_owned(), ..Reading::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plans(rows: &[[&str; 2]]) -> Plans {
+        let head = "| Task | Content | DoD | Depends | Status |\n|---|---|---|---|---|\n";
+        let row = |[number, content]: &[&str; 2]| format!("| {number} | {content} | x | - | |\n");
+        Plans::read(format!("{head}{}", rows.iter().map(row).collect::<String>()))
+    }
+
+    #[test]
+    fn a_new_task_has_a_number_however_large_the_others_are() {
+        let all = plans(&[["18446744073709551615", "Write 1"], ["2", "Write 2"]]);
+        let extra = ["Write 2", "Write 3", "Write 4"].map(str::to_owned);
+        let new = unlisted(&all, &extra);
+        let told: Vec<(&str, &str)> = new.iter().map(|it| (&*it.id, &*it.title)).collect();
+        assert_eq!(told, [("1", "Write 3"), ("3", "Write 4")]);
+    }
 }

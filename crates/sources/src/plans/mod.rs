@@ -30,6 +30,7 @@ mod number;
 mod select;
 mod table;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 pub use depends::Depends;
@@ -218,6 +219,17 @@ impl Plans {
     /// The first row of this number.
     pub fn row(&self, number: &Number) -> Option<&Row> {
         self.rows.iter().find(|row| row.number == *number)
+    }
+
+    /// Whole numbers for rows to be: those after the largest that is there, and where that is the last that can be counted,
+    /// whichever no row begins with.
+    pub fn free(&self) -> impl Iterator<Item = Number> {
+        let first = |row: &Row| row.number.as_str().split('.').next()?.parse::<u64>().ok();
+        let taken: BTreeSet<u64> = self.rows.iter().filter_map(first).collect();
+        let after = taken.last().map_or(Some(1), |last| last.checked_add(1));
+        let after = after.into_iter().flat_map(|first| first..=u64::MAX);
+        let free = after.chain(1..=u64::MAX).filter(move |number| !taken.contains(number));
+        free.filter_map(|number| Number::of(&number.to_string()))
     }
 
     /// What a cell of a row says, as it stands in the file.

@@ -180,7 +180,7 @@ fn row(plans: &Plans, args: &AddArgs) -> Result<NewRow, Error> {
     }
     let number = match &args.number {
         Some(said) => number(said)?,
-        None => free(plans),
+        None => plans.free().next().ok_or_else(Error::defect)?,
     };
     if plans.row(&number).is_some() {
         return Err(Error::usage(format!("there is a task {number} already"))
@@ -199,16 +199,6 @@ fn row(plans: &Plans, args: &AddArgs) -> Result<NewRow, Error> {
 /// Whether there is a row of a number, or one below it.
 fn has(plans: &Plans, number: &Number) -> bool {
     plans.rows().iter().any(|row| row.number == *number || row.number.is_below(number))
-}
-
-/// The next whole number that is free.
-fn free(plans: &Plans) -> Number {
-    let whole = plans
-        .rows()
-        .iter()
-        .filter_map(|row| row.number.as_str().split('.').next()?.parse::<u64>().ok());
-    let next = whole.max().unwrap_or(0).saturating_add(1).to_string();
-    Number::of(&next).unwrap_or_else(|| plans.rows()[0].number.clone())
 }
 
 /// Has stale markers say what the history says, or only says which are stale.

@@ -119,3 +119,17 @@ fn a_tag_in_code_or_a_link_is_none() {
     assert_eq!(plans.rows()[0].content, "Explain `[P]` to people");
     assert_eq!(plans.rows()[2].number.as_str(), "3");
 }
+
+#[test]
+fn new_rows_come_after_the_largest_number_and_where_there_is_none_in_a_gap() {
+    let free = |numbers: &[&str]| {
+        let rows: Vec<[&str; 4]> = numbers.iter().map(|it| [*it, "x", "-", "cc:TODO"]).collect();
+        plans(&rows).free().take(2).map(|it| it.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(free(&[]), ["1", "2"]);
+    assert_eq!(free(&["3", "26.1.2", "H-2"]), ["27", "28"]);
+    assert_eq!(free(&["18446744073709551614"]), ["18446744073709551615", "1"]);
+    assert_eq!(free(&["1", "3.1", "18446744073709551615"]), ["2", "4"]);
+    // What is larger than can be counted is a name like any other.
+    assert_eq!(free(&["2", "99999999999999999999"]), ["3", "4"]);
+}

@@ -92,6 +92,16 @@ fn tasks_that_have_no_row_are_added_after_they_were_shown() {
 }
 
 #[test]
+fn one_without_a_row_gets_a_number_however_large_the_others_are() {
+    let largest = row("18446744073709551615", "Write it", "-", "cc:Done");
+    let mut rig = Rig::of(&[largest], &works("1", "", "done 1\n"));
+    rig.ends(&["--task", "Add another", "--no-tdd"], 0);
+    assert_eq!(rig.status("1"), format!("cc:Done [{}]", rig.commit("Add another")));
+    rig.verb(&["plan", "add", "One more", "--dod", "it is there"], 0);
+    assert_eq!(rig.status("2"), "cc:TODO");
+}
+
+#[test]
 fn what_is_asked_for_where_it_is_asked_how_far_to_go_becomes_a_task() {
     let rig = Rig::of(&[todo("1")], &works("2", "", "done 2\n"));
     let mut sitting = Sitting::with(&mut rig.scratch.windlass(&["work", "--no-tdd"]));
