@@ -311,11 +311,11 @@ pub fn items(chosen: &Chosen, failed: &str) -> Vec<Item> {
 /// How hard the task of a row is, by what the project remembers of its failures.
 pub fn effort(row: &Row, failed: &str) -> Effort {
     let mark = failed_as(row.number.as_str(), &row.content);
-    let known = failed.lines().any(|line| line.contains(&mark));
+    let known = failed.lines().any(|line| line.trim_end().ends_with(&mark));
     Effort::of(row, if known { Known::Failed } else { Known::Nothing })
 }
 
-/// How it is remembered that a task failed.
+/// How it is remembered that a task failed: what a line ends with, so that "Write 1" is not "Write 10".
 pub fn failed_as(number: &str, content: &str) -> String {
     let content: Vec<&str> = content.split_whitespace().collect();
     format!("[skill:harness-work] [type:task]:** Task {number}: {}", content.join(" "))
@@ -365,6 +365,15 @@ mod tests {
         let head = "| Task | Content | DoD | Depends | Status |\n|---|---|---|---|---|\n";
         let row = |[number, content]: &[&str; 2]| format!("| {number} | {content} | x | - | |\n");
         Plans::read(format!("{head}{}", rows.iter().map(row).collect::<String>()))
+    }
+
+    #[test]
+    fn a_failure_is_remembered_of_the_task_that_failed_and_of_no_other() {
+        let failed = format!("- **2026-01-31 {}\n  - too hard\n", failed_as("1", "Write  10"));
+        let all = plans(&[["1", "Write 1"], ["1", "Write 10"], ["11", "Write 10"]]);
+        let scores =
+            all.rows().iter().map(|row| effort(row, &failed).score() - effort(row, "").score());
+        assert_eq!(scores.map(|more| more > 0).collect::<Vec<_>>(), [false, true, false]);
     }
 
     #[test]
