@@ -35,6 +35,9 @@ struct Ledger {
     marks: BTreeMap<String, Vec<String>>,
     /// Rows that are new, and whether they are there for certain.
     rows: BTreeMap<String, bool>,
+    /// The file was there.
+    #[serde(default)]
+    there: bool,
 }
 
 impl Cells {
@@ -55,6 +58,24 @@ impl Cells {
     /// When it is there and cannot be read.
     pub fn text(&self) -> Result<Option<String>, windlass_sources::SourceError> {
         self.files.theirs(&self.path, BYTES_MAX)
+    }
+
+    /// Writes the file as it was made where there was none. It is a person's from then on: where they put it away, it stays away.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn make(&mut self, text: &str) -> Result<(), Trouble> {
+        if self.known.there || !matches!(self.files.text(&self.path), Ok(None)) {
+            return Ok(());
+        }
+        self.files.write(&self.path, text)?;
+        self.remember(Ledger { there: true, ..self.known.clone() })
+    }
+
+    /// Whether we have written a marker, so that whoever finds it knows it for ours.
+    pub fn has_written(&self, number: &str, mark: &Status) -> bool {
+        self.known.marks.get(number).is_some_and(|written| written.contains(&mark.to_string()))
     }
 
     /// Has the file say what it should: `began` is what it said when tasks were selected. What a person should know.
@@ -78,18 +99,29 @@ impl Cells {
             self.changed(text, began, marks, rows, &mut said)
         })?;
         if !there {
-            return Ok(Vec::new());
+            if self.known.there {
+                said.push(format!(
+                    "{} is not there any more: it is not brought back, and the journal alone says how far its tasks are",
+                    self.path
+                ));
+            }
+            return Ok(self.untold(said));
         }
         // What is there by now is there, and is not brought back once somebody takes it out.
-        let mut sure = self.known.clone();
+        let mut sure = Ledger { there: true, ..self.known.clone() };
         sure.rows.values_mut().for_each(|there| *there = true);
         for kept in sure.marks.values_mut() {
             kept.truncate(1);
         }
         self.remember(sure)?;
+        Ok(self.untold(said))
+    }
+
+    /// What of it nobody was told yet.
+    fn untold(&mut self, mut said: Vec<String>) -> Vec<String> {
         said.retain(|what| !self.told.contains(what));
         self.told.extend(said.iter().cloned());
-        Ok(said)
+        said
     }
 
     /// What a file that says this is to say. That is remembered before it is written.
@@ -326,6 +358,29 @@ mod tests {
         cells.known.rows.insert("1.fix".to_owned(), false);
         cells.put(&rig.began, &BTreeMap::new(), &rows).unwrap();
         assert_eq!(rig.read(), with);
+    }
+
+    #[test]
+    fn a_file_is_made_once_and_stays_away_when_somebody_puts_it_away() {
+        let rig = Rig::new();
+        let path = rig.top.path().join("Plans.md");
+        fs::remove_file(&path).unwrap();
+        assert_eq!(rig.put(&[("1", Status::Wip)], &[]), [""; 0], "it never was there");
+        rig.cells().make(BEGAN).unwrap();
+        assert_eq!(rig.read(), BEGAN);
+        rig.put(&[("1", Status::Wip)], &[]);
+        fs::remove_file(&path).unwrap();
+        let mut cells = rig.cells();
+        cells.make(BEGAN).unwrap();
+        let marks = [(Number::of("1").unwrap(), done())].into();
+        let said = cells.put(&rig.began, &marks, &[]).unwrap();
+        assert!(said[0].starts_with("Plans.md is not there any more"), "{said:?}");
+        assert_eq!(cells.put(&rig.began, &marks, &[]).unwrap(), [""; 0], "it is said once");
+        assert!(!path.exists());
+        // A person's own is not made, and is none of ours when it has gone.
+        let rig = Rig::new();
+        rig.cells().make("").unwrap();
+        assert_eq!(rig.read(), BEGAN);
     }
 
     fn any_status() -> impl Strategy<Value = Status> {

@@ -139,7 +139,7 @@ impl Work {
             .filter(|path| path.starts_with(STATE))
             .filter_map(|path| Some((path.clone(), session.paper(path)?)))
             .collect();
-        // One that was made because there was none: it is a person's from then on.
+        // One that was made because there was none.
         let made = fresh.contains(&self.path).then(|| session.paper(&self.path)).flatten();
         let reviewed = std::mem::take(&mut session.reviewed);
         let results: Vec<(String, String)> = reviewed
@@ -156,8 +156,7 @@ impl Work {
             self.put(&path, put);
         }
         if let Some(text) = made
-            && matches!(self.files.text(&self.path), Ok(None))
-            && let Err(trouble) = self.files.write(&self.path, &text)
+            && let Err(trouble) = lock(&self.cells).make(&text)
         {
             self.warns(format!("{} cannot be written: {trouble}", self.path));
         }

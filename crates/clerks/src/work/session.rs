@@ -217,7 +217,12 @@ impl Session {
             String::from_utf8_lossy(&bytes).into_owned()
         };
         match note {
-            Note::Paper { path, holds: Some(holds), .. } => {
+            Note::Paper { effect, path, holds: Some(holds) } => {
+                let made = self.flights.get(effect).is_some_and(|(_, at)| at == stage::CREATE);
+                // The table that was read is a person's, and is not written again.
+                if made || *path != self.path {
+                    self.fresh.insert(path.clone());
+                }
                 if let Some(bytes) = blob(holds) {
                     self.take_paper(path, bytes);
                 }
@@ -292,7 +297,6 @@ impl Session {
             tale.sealed.clone_from(&contract.digest);
             tale.contract = Some(contract);
         }
-        self.fresh.insert(path.to_owned());
         self.papers.insert(path.to_owned(), bytes.into());
     }
 

@@ -7,6 +7,7 @@ stages! { ALL:
     CI = "ci",
     CI_CAUSE = "ci_cause",
     CONTRACT_REVIEW = "contract_review",
+    CREATE = "create",
     FIX = "fix",
     IMPLEMENT = "implement",
     LANDING = "landing",

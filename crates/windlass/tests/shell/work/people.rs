@@ -1,6 +1,8 @@
 //! People in the middle of it: questions, stops, kills, and what else happens in a repository meanwhile.
 
-use crate::work::rig::{Rig, simply, todo, who};
+use std::fs;
+
+use crate::work::rig::{PLANS, Rig, says, simply, table, todo, who, works};
 
 #[test]
 fn whoever_is_unsure_asks_one_question_and_the_answer_reaches_the_worker() {
@@ -28,6 +30,29 @@ fn a_task_may_be_left_out() {
     rig.ends(&["all"], 8);
     assert_eq!(rig.answers("understood", &["no"]), Some(4), "{}", rig.told);
     rig.only_others_done(&["2"], &[]);
+}
+
+#[test]
+fn a_table_that_somebody_puts_away_stays_away_and_that_is_said() {
+    let unsure = simply(&who("scout", "1", 0), "unsure", "hello or hi?");
+    // One that was there, and one that a planner has made.
+    let made = says(
+        &who("plans-planner", "", 0),
+        "verdict = 'planned', summary = 'a task'",
+        &[("{Plans.md}", &table(&[todo("1")]))],
+    ) + &works("1", "", "done 1\n");
+    for (plans, script) in [(table(&[todo("1")]), String::new()), (String::new(), made)] {
+        let mut rig = Rig::with(&plans, &(unsure.clone() + &script), &[]);
+        rig.ends(&["all", "--no-tdd"], 8);
+        let aside = rig.scratch.path("aside.md");
+        fs::rename(rig.scratch.repo().join(PLANS), &aside).unwrap();
+        assert_eq!(rig.answers("understood", &["yes"]), Some(0), "{}", rig.told);
+        assert_eq!(rig.file(PLANS), None, "{}", rig.told);
+        assert!(fs::read_to_string(aside).unwrap().contains("cc:TODO"));
+        let said = "Plans.md is not there any more: it is not brought back";
+        assert_eq!(rig.told.matches(said).count(), 1, "{}", rig.told);
+        assert_eq!(rig.subjects(), ["Write 1"]);
+    }
 }
 
 #[test]
