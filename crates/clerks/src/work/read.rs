@@ -129,6 +129,8 @@ impl Work {
         let word = match &now {
             same if *same == began => "open",
             Status::Done { .. } => "done",
+            // Who has set it works on it; one that was there when tasks were selected is of somebody who was cut off.
+            Status::Wip if !lock(&self.cells).has_written(unit, &now) => "theirs",
             Status::Todo | Status::Wip => "open",
             Status::Other(_) => "theirs",
         };

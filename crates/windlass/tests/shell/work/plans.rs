@@ -172,6 +172,23 @@ fn what_a_person_changes_meanwhile_is_theirs() {
 }
 
 #[test]
+fn what_a_person_takes_up_meanwhile_is_left_to_them() {
+    let rows = [todo("1"), todo("2"), row("3", "[P] Write 3", "-", "cc:WIP")];
+    let rig = Rig::of(&rows, "");
+    let mut work = rig.scratch.windlass(&["work", "all", "--sequential", "--no-tdd"]);
+    let mut run = rig.scratch.follow(&mut work);
+    run.until("the worker", |it| it["note"] == "asked" && it["role"] == "worker");
+    let now = rig.file(PLANS).unwrap();
+    rig.write(PLANS, &now.replace("says 2 | - | cc:TODO", "says 2 | - | cc:WIP (Ada)"));
+    assert_eq!(run.code(), Some(4));
+    assert_eq!(rig.status("2"), "cc:WIP (Ada)");
+    // What somebody left behind before is taken up.
+    assert_eq!(rig.subjects(), ["Write 1", "Write 3"]);
+    assert!(rig.records().contains(&"left_to_them".to_owned()));
+    assert!(rig.log().contains("task 2 was set to cc:WIP in Plans.md meanwhile"));
+}
+
+#[test]
 fn markers_that_are_stale_stop_it_before_anything_else() {
     let stale = || {
         let mut rig =
