@@ -210,12 +210,8 @@ impl Work {
             for (proposal, fate) in &ours {
                 match fate {
                     Fate::Pending => all.add(proposal.clone()),
-                    Fate::Approved | Fate::Rejected => {
-                        // Nobody else's of the same number.
-                        if all.all().any(|own| own == proposal) {
-                            let _taken = all.take(Some(&proposal.fix_task_id));
-                        }
-                    }
+                    // Nobody else's of the same number.
+                    Fate::Approved | Fate::Rejected => all.remove(proposal),
                     Fate::Direct => {}
                 }
             }

@@ -511,6 +511,7 @@ impl Session {
             failure_category: text("category"),
             cause_key: text("key"),
             test,
+            plans: Some(self.path.clone()),
         };
         self.proposals.push((proposal, fate));
     }

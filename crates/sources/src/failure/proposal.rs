@@ -29,6 +29,9 @@ pub struct Proposal {
     /// The test that failed, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
+    /// The table that its row belongs into, if whoever proposed it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plans: Option<String>,
 }
 
 impl Proposal {
@@ -65,7 +68,13 @@ impl Proposal {
             failure_category: cause.first.class.word().to_owned(),
             cause_key: cause.first.key(),
             test: cause.first.test.clone(),
+            plans: None,
         }
+    }
+
+    /// Whether it is the fix of this number for the same table.
+    fn is_same(&self, other: &Proposal) -> bool {
+        self.fix_task_id == other.fix_task_id && self.plans == other.plans
     }
 
     /// The row that it would be, if its numbers can be those of rows.
@@ -152,45 +161,60 @@ impl Proposals {
         })
     }
 
-    /// Adds one, in the place of one of the same number.
+    /// Adds one, in the place of one of the same number for the same table.
     pub fn add(&mut self, proposal: Proposal) {
-        let same = |line: &Line| matches!(line, Line::Proposal(own) if own.fix_task_id == proposal.fix_task_id);
+        let same = |line: &Line| matches!(line, Line::Proposal(own) if own.is_same(&proposal));
         match self.lines.iter().position(same) {
             Some(at) => self.lines[at] = Line::Proposal(Box::new(proposal)),
             None => self.lines.push(Line::Proposal(Box::new(proposal))),
         }
     }
 
-    /// Takes out the one that is meant: by the number of the fix or of the task that failed, or the only one.
+    /// Takes out exactly this one, if it is there.
+    pub fn remove(&mut self, proposal: &Proposal) {
+        self.lines.retain(|line| !matches!(line, Line::Proposal(own) if **own == *proposal));
+    }
+
+    /// The one that is meant: by the number of the fix or of the task that failed, or the only one; of those for a table, where
+    /// one is said. One that says no table is for any.
     ///
     /// # Errors
     ///
     /// When it is not clear which one is meant.
-    pub fn take(&mut self, said: Option<&str>) -> Result<Proposal, Unsure> {
-        let there: Vec<String> = self.all().map(|own| own.fix_task_id.clone()).collect();
+    pub fn meant(&self, said: Option<&str>, table: Option<&str>) -> Result<&Proposal, Unsure> {
+        let fits = |own: &&Proposal| match (table, &own.plans) {
+            (Some(table), Some(plans)) => table == plans,
+            _ => true,
+        };
+        let there: Vec<&Proposal> = self.all().filter(fits).collect();
         let said = said.map(str::trim).filter(|said| !said.is_empty());
-        let wanted = match (said, there.as_slice()) {
-            (None, []) => return Err(Unsure::None),
-            (None, [only]) => only.clone(),
-            (None, _) => return Err(Unsure::Several(there)),
-            (Some(said), _) => {
-                let of_task = self.all().filter(|own| own.source_task_id == said);
-                let of_task: Vec<String> = of_task.map(|own| own.fix_task_id.clone()).collect();
-                match (there.iter().any(|own| own == said), of_task.as_slice()) {
-                    (true, _) => said.to_owned(),
-                    (false, [only]) => only.clone(),
-                    (false, []) => return Err(Unsure::NoSuch { said: said.to_owned(), there }),
-                    (false, _) => return Err(Unsure::Several(of_task)),
-                }
+        let meant: Vec<&Proposal> = match said {
+            None => there.clone(),
+            Some(said) => {
+                let by = |is: fn(&Proposal) -> &str| -> Vec<&Proposal> {
+                    there.iter().copied().filter(|own| is(own) == said).collect()
+                };
+                let fixes = by(|own| &own.fix_task_id);
+                if fixes.is_empty() { by(|own| &own.source_task_id) } else { fixes }
             }
         };
-        let at = self
-            .lines
-            .iter()
-            .position(|line| matches!(line, Line::Proposal(own) if own.fix_task_id == wanted));
-        match at.map(|at| self.lines.remove(at)) {
-            Some(Line::Proposal(proposal)) => Ok(*proposal),
-            _ => Err(Unsure::None),
+        match (meant.as_slice(), said) {
+            ([only], _) => Ok(only),
+            ([], None) => Err(Unsure::None),
+            ([], Some(said)) => Err(Unsure::NoSuch { said: said.to_owned(), there: names(&there) }),
+            (several, _) => Err(Unsure::Several(names(several))),
         }
     }
+}
+
+/// What to say for each of some: its number, and its table where the number alone does not tell.
+fn names(all: &[&Proposal]) -> Vec<String> {
+    let name = |own: &&Proposal| {
+        let alike = all.iter().filter(|other| other.fix_task_id == own.fix_task_id).count();
+        match &own.plans {
+            Some(plans) if alike > 1 => format!("{} --plans {plans}", own.fix_task_id),
+            _ => own.fix_task_id.clone(),
+        }
+    };
+    all.iter().map(name).collect()
 }

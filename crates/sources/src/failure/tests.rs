@@ -205,7 +205,7 @@ fn what_mends_a_fix_mends_the_same_task_and_is_called_like_it() {
 #[test]
 fn proposals_wait_for_a_decision() {
     let mut pending = Proposals::read("{\"another\": \"program's\"}\n\n");
-    assert_eq!(pending.take(None), Err(Unsure::None));
+    assert_eq!(pending.meant(None, None), Err(Unsure::None));
     pending.add(proposal(0));
     pending.add(proposal(0));
     let text = pending.write();
@@ -215,16 +215,41 @@ fn proposals_wait_for_a_decision() {
     ));
     assert_eq!(Proposals::read(&text), pending);
     // The only one needs no name.
-    assert_eq!(pending.clone().take(None).unwrap(), proposal(0));
-    assert_eq!(pending.clone().take(Some(" 26.1 ")).unwrap(), proposal(0));
+    assert_eq!(*pending.meant(None, None).unwrap(), proposal(0));
+    assert_eq!(*pending.meant(Some(" 26.1 "), None).unwrap(), proposal(0));
     pending.add(proposal(1));
-    let several = pending.clone().take(None).unwrap_err().to_string();
+    let several = pending.meant(None, None).unwrap_err().to_string();
     assert_eq!(several, "2 fixes are proposed: say which, 26.1.fix or 26.2.fix2");
-    let none = pending.clone().take(Some("9")).unwrap_err().to_string();
+    let none = pending.meant(Some("9"), None).unwrap_err().to_string();
     assert_eq!(none, "no fix is proposed for 9: there is 26.1.fix, 26.2.fix2");
-    assert_eq!(pending.take(Some("26.2.fix2")).unwrap(), proposal(1));
+    let meant = pending.meant(Some("26.2.fix2"), None).unwrap().clone();
+    assert_eq!(meant, proposal(1));
+    pending.remove(&meant);
     assert_eq!(pending.all().count(), 1);
     assert!(pending.write().starts_with("{\"another\""));
+}
+
+#[test]
+fn proposals_of_two_tables_are_two_though_they_have_one_number() {
+    let of = |plans: &str| Proposal { plans: Some(plans.to_owned()), ..proposal(0) };
+    let mut pending = Proposals::default();
+    for one in [of("Plans.md"), of("docs/x.md"), of("docs/x.md")] {
+        pending.add(one);
+    }
+    assert_eq!(Proposals::read(&pending.write()), pending);
+    let unsure = pending.meant(Some("26.1.fix"), None).unwrap_err();
+    let names = ["26.1.fix --plans Plans.md", "26.1.fix --plans docs/x.md"].map(str::to_owned);
+    assert_eq!(unsure, Unsure::Several(names.into()));
+    for said in [None, Some("26.1"), Some("26.1.fix")] {
+        assert_eq!(*pending.meant(said, Some("docs/x.md")).unwrap(), of("docs/x.md"));
+    }
+    assert!(matches!(pending.meant(None, Some("other.md")), Err(Unsure::None)));
+    pending.remove(&of("Plans.md"));
+    assert_eq!(pending.all().collect::<Vec<_>>(), [&of("docs/x.md")]);
+    // Who proposed it without a word about a table may have meant any.
+    pending.remove(&of("docs/x.md"));
+    pending.add(proposal(0));
+    assert_eq!(*pending.meant(None, Some("docs/x.md")).unwrap(), proposal(0));
 }
 
 proptest! {

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use windlass_clerks::memory::{self, Files};
 use windlass_core::run::Phase;
+use windlass_core::value::Value;
 use windlass_sources::failure::{PROPOSALS, Proposal, Proposals, Unsure};
-use windlass_sources::plans::{BYTES_MAX, Form, Plans};
+use windlass_sources::plans::{self, BYTES_MAX, Form, Plans};
 
 use super::work;
 use crate::error::Error;
@@ -28,7 +29,7 @@ pub struct FixArgs {
     #[command(subcommand)]
     command: FixCommand,
 
-    /// The table, instead of Plans.md
+    /// The table, instead of the one that the fix was proposed for
     #[arg(long, value_name = "PATH", global = true)]
     plans: Option<PathBuf>,
 }
@@ -82,8 +83,10 @@ fn list(place: &Workplace, json: bool, out: &mut Output) -> Result<Exit, Error> 
     let mut none = true;
     for fix in pending.all() {
         none = false;
+        let other = fix.plans.as_deref().filter(|table| *table != plans::PATH);
+        let of = other.map_or(String::new(), |table| format!(" of {}", clean(table)));
         out.line(&format!(
-            "{}  {}\n    after task {}: {}",
+            "{}  {}\n    after task {}{of}: {}",
             clean(&fix.fix_task_id),
             clean(&fix.content),
             clean(&fix.source_task_id),
@@ -105,8 +108,10 @@ fn decided(
     approved: bool,
     out: &mut Output,
 ) -> Result<Exit, Error> {
-    let mut all = pending(&place)?;
-    let fix = all.take(task).map_err(|unsure: Unsure| {
+    let all = pending(&place)?;
+    let said = args.plans.as_deref().map(|said| work::table(&place, Some(said))).transpose()?;
+    let meant = all.meant(task, said.as_deref()).cloned();
+    let fix = meant.map_err(|unsure: Unsure| {
         let verb = if approved { "approve" } else { "reject" };
         let next = match &unsure {
             Unsure::Several(ids) => {
@@ -131,12 +136,13 @@ fn decided(
     }
     let files = Files::of(place.repository.top());
     if approved {
-        add(&place, args, &fix)?;
+        let file = said.or_else(|| fix.plans.clone());
+        add(&place, file.as_deref().unwrap_or(plans::PATH), &fix)?;
     }
     let decided = files.revise(PROPOSALS, memory::BYTES_MAX, |text| {
         let mut all = Proposals::read(text.unwrap_or_default());
         // Who has decided meanwhile, has.
-        let _taken = all.take(Some(&fix.fix_task_id));
+        all.remove(&fix);
         Ok::<_, Error>(Some(all.write()))
     });
     decided.map_err(|error| error.hint("it is listed still"))?;
@@ -146,14 +152,13 @@ fn decided(
 }
 
 /// Adds the row of a fix to the table.
-fn add(place: &Workplace, args: &FixArgs, fix: &Proposal) -> Result<(), Error> {
-    let file = work::table(place, args.plans.as_deref())?;
+fn add(place: &Workplace, file: &str, fix: &Proposal) -> Result<(), Error> {
     let files = Files::of(place.repository.top());
     let row = fix.row().ok_or_else(|| {
         Error::usage(format!("{} is no number of a task", clean(&fix.fix_task_id)))
             .hint(format!("mend {PROPOSALS}; nothing was changed"))
     })?;
-    let added = files.revise(&file, BYTES_MAX, |text| {
+    let added = files.revise(file, BYTES_MAX, |text| {
         let plans = Plans::read(text.unwrap_or_default());
         if plans.form() != Form::Second {
             return Err(Error::usage(format!("{file} has no table that it could be added to"))
@@ -170,17 +175,30 @@ fn add(place: &Workplace, args: &FixArgs, fix: &Proposal) -> Result<(), Error> {
     added.map(drop)
 }
 
-/// The question of a run that waits for a decision about a fix.
+/// The questions about fixes, each with what fills in the number of the one that it is about.
+const ABOUT: [(&str, &str); 2] =
+    [("propose_fix", "{test_cause.fix}"), ("propose_last", "{ci_cause.fix}")];
+
+/// The question of a run that waits for a decision about exactly this fix.
 fn question(place: &Workplace, fix: &Proposal) -> Result<Option<(String, u32)>, Error> {
     let Some(journal) = place.look()? else { return Ok(None) };
     for known in known::all(&journal)?.readable {
-        if known.run.phase() == Phase::Ended {
+        let run = &known.run;
+        let file = match run.input_named("file") {
+            Some(Value::Text(file)) => file.trim_start_matches("./"),
+            _ => plans::PATH,
+        };
+        let other = fix.plans.as_deref().is_some_and(|plans| plans != file);
+        if run.phase() == Phase::Ended || other {
             continue;
         }
-        for gate in known.run.gates() {
-            let stage = known.run.workflow().stage(gate.stage);
-            let about = gate.unit.as_deref() == Some(fix.source_task_id.as_str());
-            if about && ["propose_fix", "propose_last"].contains(&stage.name.as_str()) {
+        for gate in run.gates() {
+            let stage = &run.workflow().stage(gate.stage).name;
+            let named = ABOUT.iter().find(|(name, _)| name == stage);
+            let about = named.and_then(|(_, fix)| run.filled_in(gate.id, fix));
+            if gate.unit.as_deref() == Some(fix.source_task_id.as_str())
+                && about.as_deref() == Some(fix.fix_task_id.as_str())
+            {
                 return Ok(Some((known.id.as_str().to_owned(), gate.id.0)));
             }
         }

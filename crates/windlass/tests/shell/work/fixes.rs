@@ -189,3 +189,64 @@ fn yes_and_no_are_enough_for_one_proposal_and_refused_with_the_command_for_sever
     );
     assert_eq!(rig.file(PROPOSALS).unwrap(), "");
 }
+
+/// What is proposed: of a task, under a number, for a table.
+fn proposal(fix: &str, plans: &str) -> String {
+    let line = serde_json::json!({
+        "fix_task_id": fix, "source_task_id": "1", "content": format!("fix: Write 1 - {fix}"),
+        "dod": "Tests/CI pass", "depends": "1", "failure_category": "timeout", "plans": plans,
+    });
+    format!("{line}\n")
+}
+
+#[test]
+fn whoever_decides_about_a_fix_answers_no_question_about_another() {
+    let mut rig = failing();
+    let (gate, _, asked) = rig.asked().unwrap();
+    assert!(asked.to_string().contains("Add 1.fix to Plans.md?"), "{asked}");
+    // Another fix of the same task that an earlier run has left, and one of its number for another table.
+    let own = rig.file(PROPOSALS).unwrap();
+    let left = proposal("1.fix9", "Plans.md") + &proposal("1.fix", "docs/x.md");
+    rig.write(PROPOSALS, &format!("{own}{left}"));
+    rig.verb(&["fix", "reject", "1.fix9"], 0);
+    let seen = rig.verb(&["fix", "reject", "1.fix"], 2);
+    assert!(
+        seen.contains("windlass fix reject 1.fix --plans Plans.md, or windlass fix reject 1.fix --plans docs/x.md"),
+        "{seen}"
+    );
+    rig.verb(&["fix", "reject", "1.fix", "--plans", "docs/x.md"], 0);
+    assert_eq!(rig.file(PROPOSALS).unwrap(), own);
+    assert_eq!(rig.asked().map(|(id, ..)| id), Some(gate), "nobody has answered it: {}", rig.told);
+    rig.verb(&["fix", "reject", "1.fix"], 0);
+    assert_eq!(rig.asked().map(|(id, ..)| id), None, "{}", rig.told);
+}
+
+#[test]
+fn a_fix_goes_into_the_table_of_its_task() {
+    let script = works("7", "", "wrong\n");
+    let mut rig = Rig::of(&[todo("1")], &script);
+    rig.write("docs/x.md", &table(&[todo("7")]));
+    rig.scratch.git(&["add", "-A"]);
+    rig.scratch.git(&["commit", "-qm", "Another table"]);
+    let usual = rig.file("script.toml").unwrap();
+    let test = "grep -qx 'done 7' src/7.txt\n";
+    let writes = crate::work::rig::says(
+        &who("test-writer", "7", 0),
+        "verdict = 'written', summary = 'a test'",
+        &[("tests/t7.sh", test)],
+    );
+    rig.write("script.toml", &(writes + &usual));
+    rig.scratch.git(&["commit", "-qam", "Another script"]);
+    rig.ends(&["7", "--plans", "docs/x.md"], 8);
+    assert_eq!(rig.answers("review_stuck", &["continue"]), Some(8), "{}", rig.told);
+    rig.verb(&["stop", "--cancel"], 0);
+    let list = rig.verb(&["fix", "list"], 0);
+    assert!(list.contains("after task 7 of docs/x.md: "), "{list}");
+    rig.verb(&["fix", "yes"], 0);
+    assert_eq!(rig.file("Plans.md").unwrap(), rig.plans);
+    let now = rig.file("docs/x.md").unwrap();
+    assert!(
+        now.contains("| 7.fix | fix: Write 7 - ") && now.contains("| 7 | cc:TODO |\n"),
+        "{now}"
+    );
+}
