@@ -180,7 +180,19 @@ impl Flags {
     }
 }
 
+impl WorkArgs {
+    /// Whether anything is said about how a run begins.
+    fn begins(&self) -> bool {
+        self.flags.any() || self.plans.is_some() || self.accept_drift || self.branch.is_some()
+    }
+}
+
 pub fn run(args: &WorkArgs, out: &mut Output) -> Result<Exit, Error> {
+    if args.resume.is_some() && args.begins() {
+        return Err(Error::usage("a run goes on as it was begun: options do not change it").hint(
+            "give --resume alone; or end the run with `windlass stop --cancel RUN`, and begin another with them",
+        ));
+    }
     let place = Workplace::find(Path::new("."))?;
     let file = table(&place, args.plans.as_deref())?;
     if args.dry_run {
@@ -195,7 +207,7 @@ pub fn run(args: &WorkArgs, out: &mut Output) -> Result<Exit, Error> {
     match open.as_slice() {
         [] => begin(&held, file, args, tone, out),
         [id] => {
-            if args.flags.any() || !args.targets.is_empty() || !args.task.is_empty() {
+            if args.begins() || !args.targets.is_empty() || !args.task.is_empty() {
                 out.note(&format!(
                     "{id} is not over, and is gone on with as it was begun; `windlass stop --cancel {id}` ends it"
                 ))?;

@@ -108,8 +108,31 @@ fn what_was_stopped_is_resumed_by_its_id_and_nothing_else_is() {
     rig.verb(&["answer", &id, "yes"], 0);
     let seen = rig.ends(&["--resume", "work-9"], 2);
     assert!(seen.contains("work-9"), "{seen}");
-    // Not with other tasks than it was begun with.
+    // Not with other tasks than it was begun with, nor in another way.
     rig.ends(&["2", "--resume", "work-1"], 2);
+    for option in [
+        "--parallel 2",
+        "--sequential",
+        "--breezing",
+        "--codex",
+        "--no-commit",
+        "--no-tdd",
+        "--no-simplify",
+        "--auto-mode",
+        "--review-limit 9",
+        "--plans x.md",
+        "--accept-drift",
+        "--branch x",
+    ] {
+        let words: Vec<&str> =
+            ["--resume", "latest"].into_iter().chain(option.split(' ')).collect();
+        let seen = rig.ends(&words, 2);
+        assert!(
+            seen.contains("a run goes on as it was begun")
+                && seen.contains("windlass stop --cancel"),
+            "{option}: {seen}"
+        );
+    }
     assert_eq!(rig.status("1"), "cc:TODO");
     rig.ends(&["--resume", "work-1"], 0);
     rig.only_marks_changed(&["1"]);
