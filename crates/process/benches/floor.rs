@@ -9,12 +9,7 @@
 
 mod shared;
 
-use std::{
-    hint::black_box,
-    io::Read,
-    process::Stdio,
-    time::{Duration, Instant},
-};
+use std::{hint::black_box, io::Read, process::Stdio};
 
 use windlass_process::{Command, Ledger, Spawner};
 
