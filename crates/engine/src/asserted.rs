@@ -7,7 +7,7 @@ pub const PASS: &str = "pass";
 /// What one begins with that is not.
 pub const FAIL: &str = "FAIL";
 /// What one begins with of which nobody could tell.
-pub const OPEN: &str = "open";
+pub(crate) const OPEN: &str = "open";
 
 /// An assertion that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -428,7 +428,7 @@ impl Books {
     }
 
     /// What a check printed on a base, by digest.
-    pub fn printed_on_base(&self, base: &str, check: &str) -> Option<&str> {
+    pub(crate) fn printed_on_base(&self, base: &str, check: &str) -> Option<&str> {
         self.printed_on_base.get(base)?.get(check).map(String::as_str)
     }
 
@@ -468,7 +468,7 @@ impl Books {
     }
 
     /// What would not go together as it was last looked at: the earlier unit, the later one, and what is foreseen of them.
-    pub fn all_foreseen(&self) -> impl Iterator<Item = (&str, &str, &Foreseen)> {
+    pub(crate) fn all_foreseen(&self) -> impl Iterator<Item = (&str, &str, &Foreseen)> {
         self.foreseen.iter().map(|((one, other), it)| (one.as_str(), other.as_str(), it))
     }
 
@@ -485,7 +485,7 @@ impl Books {
     }
 
     /// Effects that wait for an earlier unit, and for which.
-    pub fn held_back(&self) -> &BTreeMap<EffectId, String> {
+    pub(crate) fn held_back(&self) -> &BTreeMap<EffectId, String> {
         &self.held_back
     }
 
@@ -505,7 +505,7 @@ impl Books {
     }
 
     /// Whether units have landed since the run's own lane was put where it is.
-    pub fn is_behind(&self) -> bool {
+    pub(crate) fn is_behind(&self) -> bool {
         self.behind
     }
 
@@ -520,17 +520,17 @@ impl Books {
     }
 
     /// Where the train begins that a landing was about to be a car of, and the commit with which it would land.
-    pub fn coupled(&self, effect: EffectId) -> Option<(&str, &str)> {
+    pub(crate) fn coupled(&self, effect: EffectId) -> Option<(&str, &str)> {
         self.coupled.get(&effect).map(|(begins, commit)| (begins.as_str(), commit.as_str()))
     }
 
     /// Where a unit's lane stood before it was last rebuilt.
-    pub fn stood(&self, unit: Option<&str>) -> Option<&str> {
+    pub(crate) fn stood(&self, unit: Option<&str>) -> Option<&str> {
         self.stood.get(&unit.map(str::to_owned)).map(String::as_str)
     }
 
     /// Whether nobody has begun an effect that is wanted.
-    pub fn is_left(&self, effect: EffectId) -> bool {
+    pub(crate) fn is_left(&self, effect: EffectId) -> bool {
         self.left.contains(&effect)
     }
 

@@ -156,7 +156,7 @@ pub struct Call {
 
 impl Call {
     /// The very model that an agent is to use, if there is one and it is the agent's.
-    pub fn model_of(&self, agent: &str) -> Option<&str> {
+    pub(crate) fn model_of(&self, agent: &str) -> Option<&str> {
         let own = self.seated.is_empty() || self.seated.iter().any(|seated| seated == agent);
         self.model.as_deref().filter(|_| own)
     }
@@ -173,7 +173,7 @@ impl Crew {
     }
 
     /// How many may work at once where an agent works, if somebody says.
-    pub fn at_once_of(&self, agent: &str) -> Option<usize> {
+    pub(crate) fn at_once_of(&self, agent: &str) -> Option<usize> {
         let account = self.accounts.get(agent).map_or(agent, String::as_str);
         self.at_once.get(account).copied()
     }

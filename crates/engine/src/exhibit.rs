@@ -91,13 +91,13 @@ impl Exhibits<'_> {
     }
 
     /// The last answer of a member of the panel that something is about.
-    pub fn member(&self, at: &Situation, member: Member) -> Option<&Attempt> {
+    pub(crate) fn member(&self, at: &Situation, member: Member) -> Option<&Attempt> {
         let all = self.books.attempts(unit(at), task(at), &at.stage);
         all.iter().rev().find(|attempt| attempt.panel == Some(member))
     }
 
     /// What somebody said, or the end of it.
-    pub fn text_of(&self, attempt: &Attempt) -> String {
+    pub(crate) fn text_of(&self, attempt: &Attempt) -> String {
         end(&self.text(&attempt.said).unwrap_or_default())
     }
 
@@ -246,7 +246,7 @@ impl Exhibits<'_> {
     }
 
     /// What a unit's tests are held against.
-    pub fn upheld(&self, unit: Option<&str>) -> Upheld {
+    pub(crate) fn upheld(&self, unit: Option<&str>) -> Upheld {
         let red = self.books.red(unit);
         let read = |digest: Option<&str>| digest.and_then(|digest| self.text(digest));
         let base = self.books.base(unit);

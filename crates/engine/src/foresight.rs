@@ -79,7 +79,7 @@ fn standings(run: &Run, books: &Books) -> Vec<Standing> {
 /// Role invocations that have to wait where conflicts are serialised, each with the earlier unit that it waits for. Only
 /// who began later waits, and only while the earlier one goes on by itself: so nobody waits for anybody who waits for a
 /// person, and the earliest of all never waits.
-pub fn held_back(run: &Run, books: &Books) -> BTreeMap<EffectId, (String, String)> {
+pub(crate) fn held_back(run: &Run, books: &Books) -> BTreeMap<EffectId, (String, String)> {
     if books.all_foreseen().next().is_none() {
         return BTreeMap::new();
     }

@@ -67,7 +67,7 @@ pub struct Reception<'a> {
 
 impl<'a> Reception<'a> {
     /// Everything that can be shown.
-    pub fn exhibits(&self, books: &'a Books) -> Exhibits<'a> {
+    pub(crate) fn exhibits(&self, books: &'a Books) -> Exhibits<'a> {
         Exhibits { clerk: self.clerk, books, journal: self.journal, store: self.store }
     }
 

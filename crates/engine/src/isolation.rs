@@ -216,7 +216,7 @@ impl Isolation {
     }
 
     /// What a check sees: a clean checkout, to do with it what it likes.
-    pub fn of_check(&self, space: Workspace<'_>) -> View {
+    pub(crate) fn of_check(&self, space: Workspace<'_>) -> View {
         let mut view = self.of_quarters(space);
         let lane = self.lane(space.work);
         view.show_at(&lane, space.work, Access::Write);
@@ -226,7 +226,7 @@ impl Isolation {
     }
 
     /// What a browser sees: a home, and what it is made of. Nothing of the work: it has that from the app.
-    pub fn of_browser(&self, quarters: &Path, program: &Path) -> View {
+    pub(crate) fn of_browser(&self, quarters: &Path, program: &Path) -> View {
         let mut view = self.of_quarters(Workspace { work: quarters, objects: quarters, quarters });
         // It is of little use without what lies beside it.
         let beside = program.parent().filter(|dir| dir.components().count() > 2);
@@ -314,7 +314,7 @@ impl Isolation {
     }
 
     /// Takes away what was put into a lane to lay masks on.
-    pub fn clear_masks(&self, work: &Path) {
+    pub(crate) fn clear_masks(&self, work: &Path) {
         for name in &self.masked {
             // Only what is empty goes.
             let _ = fs::remove_dir(work.join(name));
@@ -341,7 +341,7 @@ impl Isolation {
     }
 
     /// A command, as it is started here. Without walls and without limits there is nothing to be done for it.
-    pub fn confine(&self, command: Command, limits: Limits, view: View) -> Command {
+    pub(crate) fn confine(&self, command: Command, limits: Limits, view: View) -> Command {
         let free = self.sandbox.level() == Level::None && limits.bounds == Bounds::default();
         let command = command.limits(limits);
         if free { command } else { command.inside(&self.sandbox, view) }
@@ -393,7 +393,7 @@ pub fn make_quarters(dir: &Path) -> io::Result<()> {
 }
 
 /// Whether somebody's quarters are there.
-pub fn are_quarters(dir: &Path) -> bool {
+pub(crate) fn are_quarters(dir: &Path) -> bool {
     quarters(dir).iter().all(|part| is_plain(part))
 }
 

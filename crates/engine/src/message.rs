@@ -90,7 +90,7 @@ pub struct Done {
     /// What to write down with it.
     pub paper: Paper,
     /// Where it lies until it is written down.
-    pub desk: Option<Desk>,
+    pub(crate) desk: Option<Desk>,
 }
 
 /// What an effect could not do because of the world around it: not the agent's doing and not the work's.

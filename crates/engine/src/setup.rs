@@ -75,7 +75,7 @@ impl Setup {
     }
 
     /// What a role may answer.
-    pub fn reporter(&self, role: &str) -> Reporter {
+    pub(crate) fn reporter(&self, role: &str) -> Reporter {
         self.catalogue.roles.get(role).cloned().unwrap_or_default()
     }
 }

@@ -58,7 +58,7 @@ pub struct Shop {
     /// What lanes were found to take of the disk.
     pub(crate) gauge: Mutex<Gauge>,
     /// Where units began that had begun nowhere when this process came.
-    pub begun: Mutex<BTreeMap<(Option<String>, u32), Stands>>,
+    pub(crate) begun: Mutex<BTreeMap<(Option<String>, u32), Stands>>,
 }
 
 /// What a shop is opened with.
@@ -81,7 +81,7 @@ pub struct Tools {
 
 /// A place to work at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Seat {
+pub(crate) struct Seat {
     /// The lane; the run's own has no number.
     pub lane: Option<LaneIx>,
     /// Nought for the lane itself, and more for who looks at the same from beside it.
@@ -90,7 +90,7 @@ pub struct Seat {
 
 impl Seat {
     /// The number of the seat of whoever looks at the change alone: no panel has as many members.
-    pub const APART: u16 = u16::MAX;
+    pub(crate) const APART: u16 = u16::MAX;
 }
 
 /// What stands between a unit and the number of a seat, where lanes are filed.
@@ -168,7 +168,7 @@ pub(crate) fn unit_of(filed: &str) -> &str {
 pub const RUN_ITSELF: &str = "(the run itself)";
 
 /// A clean checkout in use; its place is free again when this is dropped.
-pub struct Bench<'a> {
+pub(crate) struct Bench<'a> {
     shop: &'a Shop,
     /// The checkout.
     pub checkout: CleanCheckout,
@@ -181,7 +181,7 @@ impl Drop for Bench<'_> {
 }
 
 /// A home and room for scratch files, which nobody has been in. Gone when this is dropped.
-pub struct Quarters<'a> {
+pub(crate) struct Quarters<'a> {
     shop: &'a Shop,
     /// Which of those that are used again they are, if any.
     number: Option<u32>,
@@ -194,17 +194,17 @@ pub struct Quarters<'a> {
 
 impl Quarters<'_> {
     /// Leaves them as they are: whoever was at work there was stopped, and may go on.
-    pub fn leave(mut self) {
+    pub(crate) fn leave(mut self) {
         self.stays = true;
     }
 
     /// The first of their ports: `PORT`.
-    pub fn port(&self) -> Option<u16> {
+    pub(crate) fn port(&self) -> Option<u16> {
         self.ports.as_ref().map(Ports::first)
     }
 
     /// What whoever has them finds in the environment.
-    pub fn env(&self, env: Env) -> Env {
+    pub(crate) fn env(&self, env: Env) -> Env {
         let env = self.shop.setup.isolation.env(env, &self.path);
         match &self.ports {
             Some(ports) => ports.say(env),
@@ -227,7 +227,7 @@ impl Drop for Quarters<'_> {
 
 /// Where a unit begins: the commit that it stands on, and the one that its lane holds.
 #[derive(Clone, Debug)]
-pub struct Stands {
+pub(crate) struct Stands {
     /// Where the branch is.
     pub base: Oid,
     /// The same, or with what was built of it before.
@@ -238,7 +238,7 @@ pub struct Stands {
 
 /// A desk in use; it is free again when this is dropped.
 #[derive(Debug)]
-pub struct Desk {
+pub(crate) struct Desk {
     in_use: Arc<Mutex<BTreeSet<u32>>>,
     number: u32,
     /// The file.
@@ -295,7 +295,7 @@ impl Shop {
     }
 
     /// The lane of a unit (of the run itself without one), standing on this commit if it is new.
-    pub fn lane(
+    pub(crate) fn lane(
         &self,
         lane: Option<LaneIx>,
         unit: Option<&str>,
@@ -310,7 +310,7 @@ impl Shop {
     /// # Errors
     ///
     /// When it cannot be made.
-    pub fn seat(
+    pub(crate) fn seat(
         &self,
         seat: Seat,
         unit: Option<&str>,
@@ -335,7 +335,7 @@ impl Shop {
     /// # Errors
     ///
     /// When there is no such place.
-    pub fn beginning(&self) -> Result<Oid, Trouble> {
+    pub(crate) fn beginning(&self) -> Result<Oid, Trouble> {
         match (self.store.beginning(&self.run, &self.setup.target), &self.setup.made_from) {
             (Err(RepoError::NoSuchBranch { .. }), Some(from)) => Ok(from.clone()),
             (found, _) => Ok(found?),
@@ -343,7 +343,7 @@ impl Shop {
     }
 
     /// Whose turn it is in a lane.
-    pub fn turn(&self, seat: Seat) -> Arc<RwLock<()>> {
+    pub(crate) fn turn(&self, seat: Seat) -> Arc<RwLock<()>> {
         lock(&self.turns).entry(seat).or_default().clone()
     }
 
@@ -438,7 +438,7 @@ impl Shop {
     }
 
     /// A clean checkout of a commit.
-    pub fn bench(&self, commit: &Oid) -> Result<Bench<'_>, Trouble> {
+    pub(crate) fn bench(&self, commit: &Oid) -> Result<Bench<'_>, Trouble> {
         let number = first_free(&self.benches);
         match self.store.checkout(number, commit) {
             Ok(checkout) => Ok(Bench { shop: self, checkout }),
@@ -450,7 +450,7 @@ impl Shop {
     }
 
     /// Quarters of one's own.
-    pub fn quarters(&self) -> Result<Quarters<'_>, Trouble> {
+    pub(crate) fn quarters(&self) -> Result<Quarters<'_>, Trouble> {
         let number = first_free(&self.quarters);
         let path = self.all_quarters().join(number.to_string());
         self.made(Quarters {
@@ -463,18 +463,18 @@ impl Shop {
     }
 
     /// The quarters of an agent: whoever goes on with what it did after we are gone finds them by its name.
-    pub fn quarters_of(&self, name: &str) -> Result<Quarters<'_>, Trouble> {
+    pub(crate) fn quarters_of(&self, name: &str) -> Result<Quarters<'_>, Trouble> {
         let path = self.quarters_at(name);
         self.made(Quarters { shop: self, number: None, path, ports: self.ports(), stays: false })
     }
 
     /// Where they are.
-    pub fn quarters_at(&self, name: &str) -> PathBuf {
+    pub(crate) fn quarters_at(&self, name: &str) -> PathBuf {
         self.all_quarters().join(name)
     }
 
     /// The same, as they were left behind.
-    pub fn quarters_left(&self, name: &str) -> Option<Quarters<'_>> {
+    pub(crate) fn quarters_left(&self, name: &str) -> Option<Quarters<'_>> {
         let path = self.quarters_at(name);
         let there = isolation::are_quarters(&path);
         there.then(|| Quarters {
@@ -487,20 +487,20 @@ impl Shop {
     }
 
     /// Gives quarters another name: who had that has it no longer.
-    pub fn rename_quarters(&self, from: &str, to: &str) -> Result<(), Trouble> {
+    pub(crate) fn rename_quarters(&self, from: &str, to: &str) -> Result<(), Trouble> {
         let (from, to) = (self.quarters_at(from), self.quarters_at(to));
         isolation::remove(&to).map_err(|error| Trouble::io("remove", &to, &error))?;
         std::fs::rename(&from, &to).map_err(|error| Trouble::io("rename", &from, &error))
     }
 
     /// Gives quarters up that somebody has left.
-    pub fn give_up_quarters(&self, name: &str) -> Result<(), Trouble> {
+    pub(crate) fn give_up_quarters(&self, name: &str) -> Result<(), Trouble> {
         let path = self.quarters_at(name);
         isolation::remove(&path).map_err(|error| Trouble::io("remove", &path, &error))
     }
 
     /// Gives up the quarters whose names begin like this.
-    pub fn give_up_all_quarters(&self, begins: &str) -> Result<(), Trouble> {
+    pub(crate) fn give_up_all_quarters(&self, begins: &str) -> Result<(), Trouble> {
         let Ok(entries) = std::fs::read_dir(self.all_quarters()) else { return Ok(()) };
         let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
         names.filter(|name| name.starts_with(begins)).try_for_each(|it| self.give_up_quarters(&it))
@@ -522,17 +522,17 @@ impl Shop {
     }
 
     /// Where desks stand: what effects are about to report lies there.
-    pub fn desks(&self) -> PathBuf {
+    pub(crate) fn desks(&self) -> PathBuf {
         self.dir.join("effects").join(&self.run)
     }
 
     /// Where pictures are kept that the browser took for the run, for people to look at. The journal has them too.
-    pub fn pictures(&self) -> PathBuf {
+    pub(crate) fn pictures(&self) -> PathBuf {
         self.dir.join("pictures").join(&self.run)
     }
 
     /// A desk of one's own. Like lanes they are used again: making a file costs more than writing it.
-    pub fn desk(&self) -> Result<Desk, Trouble> {
+    pub(crate) fn desk(&self) -> Result<Desk, Trouble> {
         let desks = self.desks();
         std::fs::create_dir_all(&desks).map_err(|error| Trouble::io("make", &desks, &error))?;
         let number = first_free(&self.desks_in_use);
@@ -541,14 +541,14 @@ impl Shop {
     }
 
     /// Has something written down, and goes on.
-    pub fn post(&self, paper: Paper) {
+    pub(crate) fn post(&self, paper: Paper) {
         // Whoever is no longer there to take it down has stopped this effect too.
         let (written, _nobody_waits) = channel();
         let _ = self.inbox.send(Message::Note(Box::new(paper), written));
     }
 
     /// Has something written down, and waits until it is.
-    pub fn write_down(&self, paper: Paper) -> Result<(), Stopped> {
+    pub(crate) fn write_down(&self, paper: Paper) -> Result<(), Stopped> {
         let (written, wait) = channel();
         self.inbox.send(Message::Note(Box::new(paper), written)).map_err(|_| Stopped)?;
         wait.recv().map_err(|_| Stopped)
@@ -556,7 +556,7 @@ impl Shop {
 }
 
 /// The date that everything made for an effect carries.
-pub fn when(since: Stamp) -> When {
+pub(crate) fn when(since: Stamp) -> When {
     When::utc(u64::try_from(since.wall_ms / 1_000).unwrap_or(0))
 }
 
@@ -567,11 +567,11 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The loop no longer wants this effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stopped;
+pub(crate) struct Stopped;
 
 /// Stops an effect, from any thread.
 #[derive(Clone, Default)]
-pub struct Brake {
+pub(crate) struct Brake {
     state: Arc<Mutex<BrakeState>>,
 }
 
@@ -585,7 +585,7 @@ struct BrakeState {
 }
 
 /// Something that runs beside what an effect does, until this is dropped.
-pub struct Beside {
+pub(crate) struct Beside {
     brake: Brake,
     child: Child,
 }
@@ -602,7 +602,7 @@ impl Drop for Beside {
 
 impl Brake {
     /// Stops what runs, and whatever would run next.
-    pub fn pull(&self) {
+    pub(crate) fn pull(&self) {
         let (child, beside, alarm) = {
             let mut state = lock(&self.state);
             state.pulled = true;
@@ -620,7 +620,7 @@ impl Brake {
     }
 
     /// Has this done when it is pulled, or now if it was: for who waits for something else than a program.
-    pub fn on_pull(&self, alarm: impl FnOnce() + Send + 'static) {
+    pub(crate) fn on_pull(&self, alarm: impl FnOnce() + Send + 'static) {
         let mut state = lock(&self.state);
         if state.pulled {
             drop(state);
@@ -631,7 +631,7 @@ impl Brake {
     }
 
     /// Has something stopped as well that runs beside what the effect does.
-    pub fn hold(&self, child: Child) -> Beside {
+    pub(crate) fn hold(&self, child: Child) -> Beside {
         {
             let mut state = lock(&self.state);
             if state.pulled {
@@ -644,12 +644,12 @@ impl Brake {
     }
 
     /// Whether it was pulled.
-    pub fn is_pulled(&self) -> bool {
+    pub(crate) fn is_pulled(&self) -> bool {
         lock(&self.state).pulled
     }
 
     /// Runs a command to its end, unless stopped.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         spawner: &Spawner,
         command: Command,
@@ -658,7 +658,7 @@ impl Brake {
     }
 
     /// The same, and hands on what can be stopped as soon as it runs.
-    pub fn run_and(
+    pub(crate) fn run_and(
         &self,
         spawner: &Spawner,
         command: Command,

@@ -21,7 +21,7 @@ use super::tokens;
 pub const DIRECTORY: &str = "identity";
 
 /// A line is no longer than this, in bytes: what is learned is said in a sentence.
-pub const LINE_BYTES_MAX: usize = 400;
+pub(crate) const LINE_BYTES_MAX: usize = 400;
 
 /// A file of somebody else's is read up to here.
 const FOREIGN_BYTES_MAX: u64 = 256 * 1024;
@@ -43,7 +43,7 @@ pub fn name_of(role: &str) -> Option<&str> {
 }
 
 /// A line as it is compared: in small letters, without quotes, commas, and what it ends with. Signs stay: `==` is not `!=`.
-pub fn normal(text: &str) -> String {
+pub(crate) fn normal(text: &str) -> String {
     let quotes = |letter: &char| !matches!(letter, '`' | '"' | '\'' | ',' | '“' | '”' | '‘' | '’');
     let text: String = text.to_lowercase().chars().filter(quotes).collect();
     let words = text.split(|letter: char| letter.is_whitespace() || letter.is_control());

@@ -9,11 +9,11 @@ pub const PATH: &str = ".harness/learnings.md";
 /// Where old ones go.
 pub const ARCHIVE: &str = ".harness/learnings-archive";
 /// The heading of the file.
-pub const HEADING: &str = "Learnings";
+pub(crate) const HEADING: &str = "Learnings";
 /// With more entries than this, pruning is suggested.
 pub const MANY: usize = 30;
 /// So many are left by pruning.
-pub const KEPT: usize = 20;
+pub(crate) const KEPT: usize = 20;
 /// Outcomes that matter beyond the session.
 const GENERAL: [&str; 3] = ["gotcha", "decision", "observation"];
 /// A pattern is what so many entries have in common.
@@ -44,7 +44,7 @@ impl Entry {
     }
 
     /// Whether it matters beyond its session.
-    pub fn is_general(&self) -> bool {
+    pub(crate) fn is_general(&self) -> bool {
         self.tags("outcome").iter().any(|outcome| GENERAL.contains(outcome))
     }
 }

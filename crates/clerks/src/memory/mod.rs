@@ -34,7 +34,7 @@ impl Files {
     }
 
     /// Where they are.
-    pub fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
@@ -121,7 +121,7 @@ impl Files {
     /// # Errors
     ///
     /// When it cannot be written.
-    pub fn write_bytes(&self, path: &str, bytes: &[u8]) -> Result<(), Trouble> {
+    pub(crate) fn write_bytes(&self, path: &str, bytes: &[u8]) -> Result<(), Trouble> {
         let root = self.open()?;
         let parent = Path::new(path).parent().unwrap_or(Path::new(""));
         let written = root.make_directories(parent).and_then(|()| root.replace(path, bytes));
@@ -228,7 +228,7 @@ impl Files {
     }
 
     /// Removes a directory and those in it, as far as nothing is in them, without following links.
-    pub fn remove_empty(&self, path: &str) {
+    pub(crate) fn remove_empty(&self, path: &str) {
         let full = self.root.join(path);
         if full.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
             for name in self.names(path) {

@@ -46,7 +46,7 @@ fn kind(letter: char) -> Kind {
 }
 
 /// How many tokens a text has, about; rather more than fewer.
-pub fn estimate(text: &str) -> usize {
+pub(crate) fn estimate(text: &str) -> usize {
     let letters: Vec<char> = text.chars().collect();
     let (mut at, mut quarters, mut before) = (0, 0, Kind::Break);
     while let Some(first) = letters.get(at).copied() {
