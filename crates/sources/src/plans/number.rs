@@ -13,13 +13,17 @@ impl Number {
     /// The number that a cell or a person says: `26.1`, `Task 26.1`, `**26.1**`, `#26.1.`
     pub fn of(said: &str) -> Option<Self> {
         let is_mark = |letter: char| letter.is_whitespace() || "*`_#".contains(letter);
-        let bare = said.trim_matches(is_mark);
-        let bare = ["task", "phase", "タスク"]
-            .iter()
-            .find_map(|word| without(bare, word))
-            .unwrap_or(bare)
-            .trim_start_matches(is_mark)
-            .trim_end_matches(['.', ':']);
+        let mut bare = said;
+        // What is below one dress may be another, and what is left has none: it is the same when it is said again.
+        loop {
+            let dressed = bare;
+            bare = bare.trim_matches(is_mark).trim_end_matches(['.', ':']);
+            let words = ["task", "phase", "タスク"];
+            bare = words.iter().find_map(|word| without(bare, word)).unwrap_or(bare);
+            if bare.len() == dressed.len() {
+                break;
+            }
+        }
         let is_ours = |letter: char| letter.is_alphanumeric() || "._-".contains(letter);
         let sound = !bare.is_empty()
             && bare.len() <= BYTES_MAX
@@ -132,6 +136,8 @@ mod tests {
             ("12.", "12"),
             ("H-2", "H-2"),
             ("tasks", "tasks"),
+            ("H-2_.", "H-2"),
+            ("Task Phase5:", "5"),
         ] {
             assert_eq!(Number::of(said).as_ref().map(Number::as_str), Some(want), "{said:?}");
         }
