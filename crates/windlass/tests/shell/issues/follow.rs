@@ -87,11 +87,30 @@ fn new_issues_are_taken_though_one_has_failed_and_a_stop_ends_the_waiting() {
 
 #[test]
 fn a_stop_while_an_issue_is_under_way_ends_the_following_after_it() {
-    let slow = super::rig::plans("A-1", &["g1"]).replacen("say =", "delay_ms = 3000\nsay =", 1);
-    let mut rig = Rig::of(&["A-1"], &slow);
+    let mut rig = Rig::of(&["A-1"], "");
+    // Whoever plans it has not said a word before the stop.
+    let talk = rig.scratch.path("talk");
+    std::fs::create_dir(&talk).unwrap();
+    let talk = talk.display();
+    rig.write(
+        "planner.sh",
+        &format!(
+            "cat > /dev/null\nuntil [ -e '{talk}/go' ]; do sleep 0.02; done\n\
+             echo '{{\"verdict\": \"planned\", \"summary\": \"a plan\", \"groups\": [{{\"id\": \"g1\", \"title\": \"feat: g1\", \
+             \"files\": [\"src/A-1-g1.txt\"]}}], \"criteria\": [{{\"id\": \"c1\", \"title\": \"it is there\"}}]}}'\n"
+        ),
+    );
+    let config = rig.file("windlass.toml").unwrap().replace(
+        "[roles]\n",
+        "[agents.shell]\nkind = 'command'\ncommand = ['sh', 'planner.sh']\ncost = 'none'\n[roles]\nissue-planner = 'shell'\n",
+    );
+    rig.write("windlass.toml", &format!("[sandbox]\nwrite = ['{talk}']\n{config}"));
+    rig.scratch.git(&["add", "-A"]);
+    rig.scratch.git(&["commit", "-qm", "Another planner"]);
     let mut follower = Follower::of(&rig, &[]);
     follower.until("A-1: begins");
     rig.ends(&["stop"], 0);
+    rig.scratch.sh(&format!("touch '{talk}/go'"));
     let (code, seen) = follower.ends();
     // Whether it is heard by the loop or after it makes no difference to what becomes of the issue.
     assert!([Some(0), Some(5)].contains(&code), "{seen}");

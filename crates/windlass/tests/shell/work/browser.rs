@@ -41,7 +41,8 @@ fn whoever_tries_it_out_never_makes_a_review_better() {
     rig.ends(&["1"], 0);
     assert_eq!(rig.came("browser-reviewer", "1"), ["request_changes", "approve"]);
     assert_eq!(rig.came("work-reviewer", "1"), ["approve"], "nothing else has changed");
-    assert!(rig.log().contains("It sells twice"));
+    let told = rig.shown("worker", "1", "findings");
+    assert!(told.len() == 1 && told[0].contains("It sells twice"), "{told:?}");
     assert_eq!(
         (&result(&rig)["verdict"], &result(&rig)["browser"]["verdict"]),
         (&json!("APPROVE"), &json!("APPROVE"))
@@ -67,8 +68,9 @@ fn a_person_says_by_which_way_a_browser_is_driven() {
         let mut rig = written("exploratory", route);
         rig.ends(&["1"], 0);
         assert_eq!(rig.contract("1")["review"]["route"], route);
-        let told = format!("Review: browser, exploratory, {route}");
-        assert!(rig.log().contains(&told), "{told}");
+        let told = rig.shown("browser-reviewer", "1", "contract");
+        let way = format!("Review: browser, exploratory, {route}");
+        assert!(told.len() == 1 && told[0].contains(&way), "{told:?}");
         assert_eq!(rig.came("browser-reviewer", "1"), ["approve"]);
     }
     for (mode, route, why) in [
@@ -153,11 +155,7 @@ mod slow {
 
     /// What those who mend it are shown of the browser, in order.
     fn shown(rig: &Rig) -> Vec<String> {
-        let log = rig.log().replace("\n    | ", "\n");
-        let prompts = log.split("# Your role: worker").skip(1);
-        let prompts = prompts.filter_map(|prompt| prompt.split("\n1: ").next());
-        let shown = prompts.filter_map(|prompt| prompt.split_once("\n## browser\n"));
-        shown.map(|(_, after)| after.split("\n## ").next().unwrap().to_owned()).collect()
+        rig.shown("worker", "1", "browser")
     }
 
     #[test]
@@ -232,6 +230,10 @@ print(json.dumps({"verdict": "approve", "summary": "looked at it", "findings": f
         assert_eq!(result["browser"]["verdict"], "REQUEST_CHANGES", "{result:#}");
         assert_eq!(result["browser"]["findings"][0]["title"], "the page reported: nothing is sold");
         assert_eq!(result["counts"]["major"], 0, "nothing in it but what the browser found");
-        assert!(dead.log().contains("the page reported: nothing is sold"), "its worker is told");
+        let told = dead.shown("worker", "1", "findings");
+        assert!(
+            told.iter().any(|it| it.contains("the page reported: nothing is sold")),
+            "{told:?}"
+        );
     }
 }

@@ -38,7 +38,9 @@ fn one_task_is_done_alone_and_the_box_of_the_task_is_shown() {
 #[test]
 fn three_tasks_are_done_side_by_side_and_told_together() {
     let mut rig = Rig::of(&all(3), "");
+    rig.meet("meets", 3);
     let seen = rig.ends(&["all"], 0);
+    assert_eq!((at_once(&rig), lanes(&rig)), (3, 3));
     let mut subjects = rig.subjects();
     subjects.sort();
     assert_eq!(subjects, ["Write 1", "Write 2", "Write 3"]);
@@ -57,7 +59,9 @@ fn twelve_tasks_are_done_by_a_team_in_the_order_that_they_depend_on() {
         rows[number - 1] = row(&number.to_string(), &format!("Write {number}"), on, "cc:TODO");
     }
     let mut rig = Rig::of(&rows, "");
+    rig.meet("meets", 3);
     let seen = rig.ends(&["all"], 0);
+    assert_eq!((at_once(&rig), lanes(&rig)), (3, 3), "a team of three");
     let subjects = rig.subjects();
     assert_eq!(subjects.len(), 12, "{subjects:?}");
     let at = |number: u32| subjects.iter().position(|it| *it == format!("Write {number}")).unwrap();
@@ -111,27 +115,22 @@ pub fn at_once(rig: &Rig) -> usize {
     most
 }
 
-/// Workers that take a moment, so that those who may work at once do.
-fn slow(count: usize) -> String {
-    (1..=count)
-        .map(|it| {
-            works(&it.to_string(), "", &format!("done {it}\n")).replacen(
-                "say = ",
-                "delay_ms = 1500\nsay = ",
-                1,
-            )
-        })
-        .collect()
+/// So many lanes were taken: a task that may begin takes one at once, so that no more than those were under way at any time.
+pub fn lanes(rig: &Rig) -> usize {
+    let entries = rig.scratch.entries();
+    let begun = entries.iter().filter(|it| it["event"] == "unit_started");
+    begun.map(|it| it["lane"].as_u64().unwrap()).collect::<std::collections::BTreeSet<_>>().len()
 }
 
 #[test]
 fn as_many_work_at_once_as_is_said_and_no_more() {
-    let mut rig = Rig::of(&all(4), &slow(4));
+    let mut rig = Rig::of(&all(4), "");
+    rig.meet("meets", 2);
     rig.ends(&["all", "--parallel", "2", "--no-tdd"], 0);
-    assert_eq!(at_once(&rig), 2);
-    let mut rig = Rig::of(&all(3), &slow(3));
+    assert_eq!((at_once(&rig), lanes(&rig)), (2, 2));
+    let mut rig = Rig::of(&all(3), "");
     rig.ends(&["all", "--sequential", "--no-tdd"], 0);
-    assert_eq!(at_once(&rig), 1);
+    assert_eq!((at_once(&rig), lanes(&rig)), (1, 1));
     rig.only_marks_changed(&["1", "2", "3"]);
 }
 
@@ -139,11 +138,11 @@ fn as_many_work_at_once_as_is_said_and_no_more() {
 fn what_is_not_marked_waits_for_the_row_before_it() {
     let rows: Vec<String> =
         (1..=2).map(|it| row(&it.to_string(), &format!("Write {it}"), "-", "cc:TODO")).collect();
-    let mut rig = Rig::of(&rows, &slow(2));
+    let mut rig = Rig::of(&rows, "");
     let seen = rig.ends(&["all", "--dry-run"], 0);
     assert!(seen.contains("cc:TODO, after 1;"), "{seen}");
     rig.ends(&["all", "--no-tdd"], 0);
-    assert_eq!(at_once(&rig), 1);
+    assert_eq!((at_once(&rig), lanes(&rig)), (1, 1));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::scratch::ended;
 use crate::work::rig::{PLANS, Rig, says, simply, table, todo, who, works};
 
 #[test]
@@ -19,7 +20,8 @@ fn whoever_is_unsure_asks_one_question_and_the_answer_reaches_the_worker() {
         "{}",
         rig.told
     );
-    assert!(rig.log().contains("say hello"));
+    let told = rig.shown("worker", "1", "answers");
+    assert!(told.len() == 1 && told[0].contains("say hello"), "{told:?}");
     rig.only_marks_changed(&["1"]);
 }
 
@@ -50,7 +52,8 @@ fn a_table_that_somebody_puts_away_stays_away_and_that_is_said() {
         assert_eq!(rig.file(PLANS), None, "{}", rig.told);
         assert!(fs::read_to_string(aside).unwrap().contains("cc:TODO"));
         let said = "Plans.md is not there any more: it is not brought back";
-        assert_eq!(rig.told.matches(said).count(), 1, "{}", rig.told);
+        let (_, resumed) = rig.told.rsplit_once("$ windlass work --resume latest").unwrap();
+        assert_eq!(resumed.matches(said).count(), 1, "{}", rig.told);
         assert_eq!(rig.subjects(), ["Write 1"]);
     }
 }
@@ -78,11 +81,19 @@ fn a_run_that_was_stopped_goes_on_and_does_nothing_twice() {
 #[test]
 fn two_at_once_do_not_get_in_each_others_way() {
     let rig = Rig::of(&[todo("1"), todo("2")], "");
+    rig.meet("meets", 3);
     let mut work = rig.scratch.windlass(&["work", "all"]);
     let mut run = rig.scratch.follow(&mut work);
     run.until("a worker", |it| it["note"] == "asked" && it["role"] == "worker");
     let second = rig.scratch.windlass(&["work", "all"]).output().unwrap();
-    assert_ne!(second.status.code(), Some(0));
+    let (code, said) = ended(second);
+    assert_eq!(code, Some(6), "{said}");
+    let holder = format!("{}", run.child.id());
+    for part in ["windlass work", &holder, "`windlass status` tells what it is doing"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    // The third whom they wait for.
+    rig.scratch.sh(&format!("touch '{}'", rig.scratch.path("talk").join("3").display()));
     assert_eq!(run.code(), Some(0));
     rig.only_marks_changed(&["1", "2"]);
 }

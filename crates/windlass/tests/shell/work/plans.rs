@@ -71,7 +71,8 @@ fn where_there_is_none_a_planner_makes_one_and_it_is_worked_off() {
     let seen = rig.verb(&["plan", "Write a file"], 0);
     assert!(seen.contains("Plans.md has 1 tasks:\n"), "{seen}");
     assert_eq!(rig.file(PLANS).unwrap(), made);
-    assert!(rig.log().contains("Write a file"), "the planner is told what is wanted");
+    let told = rig.shown("plans-planner", "", "wish");
+    assert!(told.len() == 1 && told[0].contains("Write a file"), "{told:?}");
     let seen = rig.verb(&["plan", "Another"], 2);
     assert!(seen.contains("Plans.md is there already"), "{seen}");
 }

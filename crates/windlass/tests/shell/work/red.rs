@@ -12,8 +12,9 @@ fn a_test_that_passes_before_the_implementation_is_sent_back() {
     let seen = rig.ends(&["1"], 0);
     assert_eq!(rig.came("test-writer", "1").len(), 2, "{seen}");
     assert_eq!(rig.came("worker", "1"), ["done"]);
-    let log = rig.log();
-    assert!(log.contains("the new test passes before the implementation"), "{log}");
+    let told = rig.shown("test-writer", "1", "red");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("the new test passes before the implementation"), "{told:?}");
 }
 
 #[test]
@@ -51,8 +52,8 @@ fn one_that_breaks_an_old_test_fails_for_the_wrong_reason() {
 fn what_it_shows_is_put_on_record_and_whoever_implements_is_told() {
     let mut rig = Rig::of(&[todo("1")], "");
     rig.ends(&["1"], 0);
-    let log = rig.log();
-    assert!(log.contains("not ok 1 - t1"), "{log}");
+    let told = rig.shown("worker", "1", "red");
+    assert!(told.len() == 1 && told[0].contains("not ok 1 - t1"), "{told:?}");
     // The test has landed with the work.
     assert_eq!(rig.scratch.git(&["show", "main:tests/t1.sh"]), "grep -qx 'done 1' src/1.txt");
 }
@@ -70,7 +71,8 @@ fn whoever_implements_cannot_gut_the_test_that_was_seen_to_fail() {
     let mut rig = Rig::of(&[todo("1")], &(gutted.clone() + &meddles("fix", "done 1\n", restored)));
     let seen = rig.ends(&["1"], 0);
     assert!(seen.contains("1: check tests-kept: fail"), "{seen}");
-    assert!(rig.log().contains("tests/t1.sh:1: "), "{}", rig.log());
+    let told = rig.shown("worker", "1", "check-output");
+    assert!(told.last().unwrap().contains("tests/t1.sh:1: "), "{told:?}");
     assert_eq!(rig.scratch.git(&["show", "main:tests/t1.sh"]), "grep -qx 'done 1' src/1.txt");
     rig.only_marks_changed(&["1"]);
     rig.was_always_sound();

@@ -18,13 +18,9 @@ fn nobody_approves_with_a_critical_finding() {
     assert!(seen.contains("review: REQUEST_CHANGES"), "{seen}");
     rig.only_marks_changed(&["1"]);
     assert_eq!(artifact(&rig)["verdict"], "APPROVE");
-    let log = rig.log();
-    assert!(
-        log.contains("- critical 1")
-            || log.contains("critical: critical 1")
-            || log.contains("critical 1"),
-        "whoever mends it is told"
-    );
+    let told = rig.shown("worker", "1", "findings");
+    assert_eq!(told.len(), 1, "whoever mends it is told: {told:?}");
+    assert!(told[0].contains("src/1.txt:1") && told[0].contains("critical 1"), "{told:?}");
 }
 
 #[test]
@@ -125,7 +121,8 @@ fn what_is_left_behind_is_found_by_line_and_mended() {
     let mut rig = Rig::of(&[todo("1")], &(left + &mended));
     let seen = rig.ends(&["1"], 0);
     assert!(seen.contains("1: check residuals: fail"), "{seen}");
-    assert!(rig.log().contains("src/a.js:2"), "{}", rig.log());
+    let told = rig.shown("worker", "1", "check-output");
+    assert!(told.last().unwrap().contains("src/a.js:2"), "{told:?}");
     assert_eq!(rig.scratch.git(&["show", "main:src/a.js"]), "export const a = 1;");
     rig.only_marks_changed(&["1"]);
 }
@@ -167,8 +164,20 @@ fn the_contracts_own_commands_are_run() {
     // Without any command, nothing is run, and that is said.
     let config = CONFIG.replace("[checks]\ntest = 'sh test.sh'\n", "");
     let mut rig = Rig::with(&table(&[todo("1")]), "", &[("windlass.toml", &config)]);
-    rig.ends(&["1"], 0);
+    let seen = rig.ends(&["1"], 0);
     assert_eq!(rig.contract("1")["review"]["reviewer_profile"], "static");
+    assert!(seen.contains("1: check test: skipped: there is no such command"), "{seen}");
+    assert!(!seen.contains("check contract-"), "{seen}");
+    // A contract that wants it tried out and says no command is read, and that is on record.
+    let mut rig = Rig::with(&table(&[todo("1")]), "", &[("windlass.toml", &config)]);
+    let contract = serde_json::json!({
+        "schema_version": "sprint-contract.v1", "task": { "id": "1" },
+        "contract": { "checks": ["it is there"] }, "review": { "reviewer_profile": "runtime" },
+    });
+    let path = format!("{}/1.sprint-contract.json", crate::work::rig::CONTRACTS);
+    rig.write(&path, &contract.to_string());
+    rig.ends(&["1"], 0);
+    assert!(rig.records().contains(&"DOWNGRADE_TO_STATIC".to_owned()), "{}", rig.told);
 }
 
 /// Codex is there, and is this program; all else is played by others.

@@ -153,6 +153,55 @@ impl Rig {
         Rig { scratch: Scratch::with(&all), plans: plans.to_owned(), told: String::new() }
     }
 
+    /// Has workers be agents of this name that wait until so many of them are there, and then write their task's file: who is
+    /// alone waits in vain. As a reviewer each likes everything.
+    pub fn meet(&self, agent: &str, count: usize) {
+        let talk = self.scratch.path("talk");
+        fs::create_dir(&talk).unwrap();
+        let talk = talk.display();
+        self.write(
+            "meet.sh",
+            &format!(
+                "cat > /dev/null\n\
+                 if [ \"$WINDLASS_ROLE\" = work-reviewer ]; then\n\
+                 \x20 echo '{{\"verdict\": \"approve\", \"summary\": \"fine\", \"findings\": []}}'; exit\nfi\n\
+                 : > '{talk}'/\"$WINDLASS_UNIT\"\nmkdir -p src\n\
+                 until [ \"$(ls '{talk}' | wc -l)\" -ge {count} ]; do sleep 0.02; done\n\
+                 echo \"done $WINDLASS_UNIT\" > \"src/$WINDLASS_UNIT.txt\"\n\
+                 echo '{{\"verdict\": \"done\", \"summary\": \"it is there\"}}'\n"
+            ),
+        );
+        let role = if agent == "codex" { "" } else { "worker = 'meets'\n" };
+        let config = self.file("windlass.toml").unwrap().replace(
+            "[roles]\n",
+            &format!(
+                "[agents.{agent}]\nkind = 'command'\ncommand = ['sh', 'meet.sh']\ncost = 'none'\n[roles]\n{role}"
+            ),
+        );
+        self.write("windlass.toml", &format!("[sandbox]\nwrite = ['{talk}']\n{config}"));
+        self.scratch.git(&["add", "-A"]);
+        self.scratch.git(&["commit", "-qm", "They meet"]);
+    }
+
+    /// What a role was shown about a task below a heading, each time that it was shown something there. Without a task: what
+    /// is about none.
+    pub fn shown(&self, role: &str, unit: &str, heading: &str) -> Vec<String> {
+        let log = self.log();
+        let about = if unit.is_empty() { String::new() } else { format!("\nUnit: {unit} — ") };
+        let heading = format!("\n## {heading}\n");
+        let head = format!("    | # Your role: {role}\n");
+        let prompts = log.split(&head).skip(1).map(|rest| {
+            let own = rest.lines().map_while(|line| line.strip_prefix("    |"));
+            own.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
+        });
+        let own = prompts.filter(|prompt: &String| prompt.contains(&about));
+        let shown = own.filter_map(|prompt| {
+            let (_, after) = prompt.split_once(&heading)?;
+            Some(after.split("\n## ").next()?.to_owned())
+        });
+        shown.collect()
+    }
+
     pub fn write(&self, path: &str, text: &str) {
         let path = self.scratch.repo().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -206,10 +255,10 @@ impl Rig {
         self.run(&["work", "--resume", "latest"])
     }
 
-    /// Subjects of commits, the oldest first, without the first.
+    /// Subjects of commits, the oldest first, without those that it was set up with.
     pub fn subjects(&self) -> Vec<String> {
         let log = self.scratch.git(&["log", "--reverse", "--format=%s", "main"]);
-        log.lines().skip(1).map(str::to_owned).collect()
+        log.lines().skip(1).filter(|it| *it != "They meet").map(str::to_owned).collect()
     }
 
     /// The commit of this subject, in seven letters.

@@ -6,7 +6,7 @@ use std::path::Path;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::answers::Sitting;
-use crate::work::rig::{CONFIG, Rig, reviews, row, says, table, todo, who, works};
+use crate::work::rig::{Rig, reviews, row, says, todo, who};
 
 /// Quoted by the seed; what it leaves open is a star.
 const QUOTED: &[&str] = &[
@@ -338,24 +338,15 @@ fn purpose_and_impact_are_shown_in_a_line_each_and_nobody_is_asked() {
 /// Each row of the table of modes with what it says of Codex: it is asked only when somebody says so.
 #[test]
 fn a_team_may_have_codex_for_its_workers() {
-    let config = format!("[agents.codex]\nkind = 'scripted'\nscript = 'codex.toml'\n{CONFIG}");
-    let slow = |number: &u32| {
-        works(&number.to_string(), "", &format!("done {number}\n")).replacen(
-            "say = ",
-            "delay_ms = 1500\nsay = ",
-            1,
-        )
-    };
-    let codex: String = (1..=4).map(|number| slow(&number)).collect();
-    let codex = codex + &reviews("", 0, "approve", &[]);
-    let files = [("windlass.toml", config.as_str()), ("codex.toml", codex.as_str())];
     let rows: Vec<String> = (1..=4).map(|number| todo(&number.to_string())).collect();
-    let mut rig = Rig::with(&table(&rows), "", &files);
+    let mut rig = Rig::of(&rows, "");
+    rig.meet("codex", 3);
     let seen = rig.ends(&["all", "--codex", "--breezing", "--no-tdd"], 0);
     assert_eq!(rig.agents("worker"), ["codex"; 4], "{seen}");
     for role in ["scout", "contract-reviewer", "simplifier"] {
         assert_eq!(rig.agents(role), ["acted"; 4], "{role}: implementation is what is delegated");
     }
-    assert_eq!(super::modes::at_once(&rig), 3, "a team, not one after the other");
+    let at_once = (super::modes::at_once(&rig), super::modes::lanes(&rig));
+    assert_eq!(at_once, (3, 3), "a team, not one after the other");
     assert!(seen.contains("✓ Breezing Complete: 4/4 tasks"), "{seen}");
 }
