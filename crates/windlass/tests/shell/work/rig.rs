@@ -154,7 +154,7 @@ impl Rig {
     }
 
     /// Has workers be agents of this name that wait until so many of them are there, and then write their task's file: who is
-    /// alone waits in vain. As a reviewer each likes everything.
+    /// alone waits in vain, and fails in the end. As a reviewer each likes everything.
     pub fn meet(&self, agent: &str, count: usize) {
         let talk = self.scratch.path("talk");
         fs::create_dir(&talk).unwrap();
@@ -166,7 +166,8 @@ impl Rig {
                  if [ \"$WINDLASS_ROLE\" = work-reviewer ]; then\n\
                  \x20 echo '{{\"verdict\": \"approve\", \"summary\": \"fine\", \"findings\": []}}'; exit\nfi\n\
                  : > '{talk}'/\"$WINDLASS_UNIT\"\nmkdir -p src\n\
-                 until [ \"$(ls '{talk}' | wc -l)\" -ge {count} ]; do sleep 0.02; done\n\
+                 tries=0\nuntil [ \"$(ls '{talk}' | wc -l)\" -ge {count} ]; do\n\
+                 \x20 tries=$((tries+1)); [ $tries -lt 1000 ] || {{ echo 'nobody else comes' >&2; exit 1; }}; sleep 0.02\ndone\n\
                  echo \"done $WINDLASS_UNIT\" > \"src/$WINDLASS_UNIT.txt\"\n\
                  echo '{{\"verdict\": \"done\", \"summary\": \"it is there\"}}'\n"
             ),
