@@ -235,6 +235,12 @@ pub trait Clerk: Send + Sync {
     /// Directories and files of a lane that belong to the session and not to the work.
     fn apart(&self) -> Vec<String>;
 
+    /// What no change of the work may touch, with all that is below it: more than that, where a session has places of its own that
+    /// are part of the project.
+    fn untouchable(&self) -> Vec<String> {
+        self.apart()
+    }
+
     /// What the branches begin with that units have checked out in their lanes (`harness`, for `harness/F-001`). Without it
     /// all of them are called the same.
     fn branches(&self) -> Option<&str> {

@@ -2,11 +2,13 @@
 //! (docs/formats.md).
 
 mod first;
+mod places;
 
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 pub use first::{First, Progress};
+pub use places::{APART, For};
 
 /// The version that is written.
 pub const VERSION: &str = "2.0";

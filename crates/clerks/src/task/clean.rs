@@ -4,12 +4,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use windlass_core::path::For;
 use windlass_engine::clerk::Told;
 use windlass_engine::message::Trouble;
 use windlass_engine::shop::lock;
 use windlass_process::beneath::is_half_written;
-use windlass_sources::task::{self as format};
+use windlass_sources::task::{self as format, For};
 
 use super::Task;
 use crate::memory::Files;

@@ -436,6 +436,10 @@ impl Clerk for Task {
         vec![format::HARNESS.to_owned(), self.docs().trim_end_matches('/').to_owned()]
     }
 
+    fn untouchable(&self) -> Vec<String> {
+        format::APART.map(str::to_owned).into()
+    }
+
     fn over(&self) -> Vec<String> {
         let session = self.session();
         // Whoever came to the end has chosen what becomes of the files.

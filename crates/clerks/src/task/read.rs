@@ -1,11 +1,10 @@
 //! What task reads: where it is, an earlier session, its argument, notes of a spec, its own papers as people left them.
 
-use windlass_core::path::For;
 use windlass_core::run::Item;
 use windlass_core::value::Value;
 use windlass_engine::clerk::Situation;
 use windlass_engine::shop::lock;
-use windlass_sources::task::{self as format, Left, Open, Verdict};
+use windlass_sources::task::{self as format, For, Left, Open, Verdict};
 use windlass_sources::{Reading, SourceError};
 
 use super::session::{ADOPTED, CONVENTIONS, ENVIRONMENT, Environment};

@@ -1,10 +1,9 @@
 //! What roles and people are shown of a session.
 
 use unicode_width::UnicodeWidthStr as _;
-use windlass_core::path::For;
 use windlass_engine::clerk::Situation;
 use windlass_engine::entry::Check;
-use windlass_sources::task::{self as format, Open};
+use windlass_sources::task::{self as format, For, Open};
 
 use super::session::LIMITS;
 use super::{LAYER1_RETRIES, LAYER2_RETRIES, ROUNDS, Task, Version, stage};

@@ -8,7 +8,7 @@ mod scope;
 
 use std::fmt;
 
-pub use outside::{For, Refused};
+pub use outside::{Refused, Walked};
 pub use scope::{NO_LIMIT, Scope};
 
 /// Longer ones cannot be opened anyway.

@@ -1,5 +1,5 @@
-//! Paths that come from outside, and what they are for: where a session's papers go, files that a report names, files that a
-//! patch changes (T21). One walk of rules for all of them, whatever the platform's separators are.
+//! Paths that come from outside: where papers go, files that a report names, files that a change or a patch touches (T21). One
+//! walk for all of them, whatever the platform's separators are; what is reserved besides, whoever reserves it says.
 //!
 //! Names are compared the way that the most careless file system compares them: without regard to case, to characters
 //! that some of them ignore, and to the dots and spaces at the end that others drop.
@@ -8,15 +8,11 @@ use std::fmt;
 
 use super::{BadPath, Below, Scope};
 
-/// What a path is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum For<'a> {
-    /// Where the papers of a session go.
-    Output,
-    /// A file of the work that somebody is to look at.
-    Reference,
-    /// A file of the work that is changed, within a scope.
-    Target(&'a Scope),
+/// A path that stays below its root on every platform, with its parts as the most careless file system has them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Walked {
+    path: Below,
+    parts: Vec<String>,
 }
 
 /// Why a path is not taken.
@@ -30,10 +26,6 @@ pub enum Refused {
     Absolute,
     /// It has `..` in it.
     Leaves,
-    /// It begins with a name that is taken.
-    Reserved,
-    /// It is below `docs/`, and not where papers may go.
-    Docs,
     /// It belongs to the session, or to git, and not to the work.
     Apart,
     /// It is outside of the scope.
@@ -47,12 +39,10 @@ pub enum Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Refused::Empty => "output-dir cannot be empty.",
-            Refused::Unc => "UNC paths are not allowed.",
-            Refused::Absolute => "output-dir must be a relative path.",
-            Refused::Leaves => "output-dir must not contain '..'.",
-            Refused::Reserved => "output-dir value starts with a reserved directory name.",
-            Refused::Docs => "output-dir under docs/ must be docs/harness/...",
+            Refused::Empty => "it is empty",
+            Refused::Unc => "it is on another machine",
+            Refused::Absolute => "it is absolute",
+            Refused::Leaves => "it has `..` in it",
             Refused::Apart => "it belongs to the session or to git, and not to the work",
             Refused::Scope => "it is outside of the scope",
             Refused::Name => "a part of it is no name on every platform",
@@ -61,20 +51,16 @@ impl fmt::Display for Refused {
     }
 }
 
-/// First parts that papers may not have: a session's own directories.
-const RESERVED: [&str; 8] =
-    ["memory", "spec", "planner", "generator", "evaluator", "verify", "harness", ".harness"];
-
 /// Names that mean a device on some platform, whatever comes after a dot.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 
-impl For<'_> {
-    /// Takes a path for this, in one form: relative, with slashes, without `.` and empty parts.
+impl Walked {
+    /// Takes a path in one form: relative, with slashes, without `.` and empty parts.
     ///
     /// # Errors
     ///
     /// When it is not one.
-    pub fn take(self, text: &str) -> Result<Below, Refused> {
+    pub fn of(text: &str) -> Result<Walked, Refused> {
         if text.is_empty() {
             return Err(Refused::Empty);
         }
@@ -98,32 +84,43 @@ impl For<'_> {
         if parts.iter().any(|part| is_no_name(part)) {
             return Err(Refused::Name);
         }
-        let folded: Vec<String> = parts.iter().map(|part| folded(part)).collect();
-        let folded: Vec<&str> = folded.iter().map(String::as_str).collect();
-        self.own_rules(&folded)?;
         let path = Below::parse(&parts.join("/")).map_err(Refused::Bad)?;
-        match self {
-            For::Target(scope) if !scope.covers(&path) => Err(Refused::Scope),
-            For::Output | For::Reference | For::Target(_) => Ok(path),
-        }
+        Ok(Walked { path, parts: parts.iter().map(|part| folded(part)).collect() })
     }
 
-    fn own_rules(self, parts: &[&str]) -> Result<(), Refused> {
-        match (self, parts) {
-            (For::Output, [first, ..]) if RESERVED.contains(first) => Err(Refused::Reserved),
-            (For::Output, ["docs", "harness", ..]) => Ok(()),
-            (For::Output, ["docs", ..]) => Err(Refused::Docs),
-            (For::Output, parts) if parts.contains(&".git") => Err(Refused::Reserved),
-            (For::Output, _) => Ok(()),
-            (
-                For::Reference | For::Target(_),
-                [".harness" | "memory", ..] | ["docs", "harness", ..],
-            ) => Err(Refused::Apart),
-            (For::Reference | For::Target(_), parts) if parts.contains(&".git") => {
-                Err(Refused::Apart)
-            }
-            (For::Reference | For::Target(_), _) => Ok(()),
+    /// A file of the work that is changed, within a scope; `apart` is what is not of the work, with all that is below it.
+    ///
+    /// # Errors
+    ///
+    /// When it may not be changed.
+    pub fn target(text: &str, scope: &Scope, apart: &[String]) -> Result<Below, Refused> {
+        let walked = Walked::of(text)?;
+        if walked.is_gits() || apart.iter().any(|it| walked.is_below(it)) {
+            return Err(Refused::Apart);
         }
+        if scope.covers(&walked.path) { Ok(walked.path) } else { Err(Refused::Scope) }
+    }
+
+    /// Its parts, in small letters, as they are compared.
+    pub fn parts(&self) -> Vec<&str> {
+        self.parts.iter().map(String::as_str).collect()
+    }
+
+    /// Whether it is this directory or file, or below it.
+    pub fn is_below(&self, place: &str) -> bool {
+        let place: Vec<String> =
+            place.split('/').filter(|part| !part.is_empty()).map(folded).collect();
+        !place.is_empty() && self.parts.starts_with(&place)
+    }
+
+    /// Whether git keeps its own things there.
+    pub fn is_gits(&self) -> bool {
+        self.parts.iter().any(|part| part == ".git")
+    }
+
+    /// The path itself.
+    pub fn into_path(self) -> Below {
+        self.path
     }
 }
 
@@ -160,97 +157,73 @@ mod tests {
 
     use super::*;
 
-    fn take(text: &str, what: For<'_>) -> Result<String, Refused> {
-        what.take(text).map(|path| path.as_str().to_owned())
-    }
+    const ATTACKS: [(&str, Refused); 14] = [
+        ("", Refused::Empty),
+        (".", Refused::Empty),
+        ("/", Refused::Absolute),
+        ("/absolute/path", Refused::Absolute),
+        ("C:/x", Refused::Absolute),
+        ("c:\\x", Refused::Absolute),
+        ("C:x", Refused::Absolute),
+        ("\\\\server\\share", Refused::Unc),
+        ("//server/share", Refused::Unc),
+        ("docs/../../etc", Refused::Leaves),
+        ("a\\..\\b", Refused::Leaves),
+        ("a/.. /b", Refused::Leaves),
+        ("a/.../b", Refused::Leaves),
+        ("memory.", Refused::Name),
+    ];
 
     #[test]
-    fn the_seeds_attacks_are_refused_where_it_says() {
-        for (text, want, words) in [
-            (
-                ".harness",
-                Refused::Reserved,
-                "output-dir value starts with a reserved directory name.",
-            ),
-            ("docs/../../etc", Refused::Leaves, "output-dir must not contain '..'."),
-            ("\\\\server\\share", Refused::Unc, "UNC paths are not allowed."),
-            ("/absolute/path", Refused::Absolute, "output-dir must be a relative path."),
-            (
-                "memory/foo",
-                Refused::Reserved,
-                "output-dir value starts with a reserved directory name.",
-            ),
-            ("", Refused::Empty, "output-dir cannot be empty."),
-            ("docs/other", Refused::Docs, "output-dir under docs/ must be docs/harness/..."),
-        ] {
-            assert_eq!(
-                (take(text, For::Output), want.to_string().as_str()),
-                (Err(want.clone()), words),
-                "{text}"
-            );
+    fn what_leads_out_or_is_no_name_is_refused() {
+        for (text, want) in ATTACKS {
+            assert_eq!(Walked::of(text), Err(want), "{text}");
         }
-    }
-
-    #[test]
-    fn where_papers_may_go() {
-        for (text, want) in [
-            ("docs/harness", "docs/harness"),
-            ("docs/harness/a/", "docs/harness/a"),
-            ("docs\\harness\\a", "docs/harness/a"),
-            ("./out//papers/", "out/papers"),
-            ("out/memory", "out/memory"),
-            ("harnessed", "harnessed"),
-            ("..a/b..c", "..a/b..c"),
-        ] {
-            assert_eq!(take(text, For::Output).as_deref(), Ok(want), "{text}");
-        }
-        for (text, want) in [
-            ("//server/share", Refused::Unc),
-            ("C:/x", Refused::Absolute),
-            ("c:\\x", Refused::Absolute),
-            ("C:x", Refused::Absolute),
-            ("a\\..\\b", Refused::Leaves),
-            ("a/.. /b", Refused::Leaves),
-            ("a/.../b", Refused::Leaves),
-            ("./.harness", Refused::Reserved),
-            (".Harness/x", Refused::Reserved),
-            ("MEMORY", Refused::Reserved),
-            ("memory.", Refused::Name),
-            (".h\u{200c}arness", Refused::Reserved),
-            ("a/.git/hooks", Refused::Reserved),
-            ("a/GIT~1/hooks", Refused::Reserved),
-            ("docs", Refused::Docs),
-            ("DOCS/other", Refused::Docs),
-            ("a/NUL", Refused::Name),
-            ("a/com1.txt", Refused::Name),
-            ("a/b:stream", Refused::Name),
-            ("a/b ", Refused::Name),
-            (".", Refused::Empty),
-            ("/", Refused::Absolute),
-        ] {
-            assert_eq!(take(text, For::Output), Err(want), "{text}");
+        for text in ["a/NUL", "a/com1.txt", "a/b:stream", "a/b "] {
+            assert_eq!(Walked::of(text), Err(Refused::Name), "{text}");
         }
         let long = "x/".repeat(3_000);
         for bad in ["a\0b", "a\nb", &long] {
-            assert!(matches!(take(bad, For::Output), Err(Refused::Bad(_))), "{bad:?}");
+            assert!(matches!(Walked::of(bad), Err(Refused::Bad(_))), "{bad:?}");
+        }
+        for (text, want) in [
+            ("docs\\harness\\a", "docs/harness/a"),
+            ("./out//papers/", "out/papers"),
+            ("..a/b..c", "..a/b..c"),
+            ("memory/alloc.rs", "memory/alloc.rs"),
+        ] {
+            let path = Walked::of(text).map(Walked::into_path);
+            assert_eq!(path.as_ref().map(Below::as_str), Ok(want), "{text}");
         }
     }
 
     #[test]
-    fn files_of_the_work_are_no_papers_of_the_session() {
-        let all = Scope::parse("(no limit)");
-        let src = Scope::parse("src, docs/*.md");
-        assert_eq!(take("src\\a.rs", For::Reference).as_deref(), Ok("src/a.rs"));
-        for text in
-            [".harness/x", "docs/harness/a/spec.md", "memory/x", ".git/config", "sub/.GIT/x"]
-        {
-            assert_eq!(take(text, For::Reference), Err(Refused::Apart), "{text}");
-            assert_eq!(take(text, For::Target(&all)), Err(Refused::Apart), "{text}");
+    fn a_change_stays_within_its_scope_and_away_from_what_is_apart() {
+        let (all, src) = (Scope::parse("(no limit)"), Scope::parse("src, docs/*.md"));
+        let apart = [".harness".to_owned(), "docs/harness/".to_owned()];
+        let taken = |text: &str, scope: &Scope| {
+            Walked::target(text, scope, &apart).map(|path| path.as_str().to_owned())
+        };
+        for text in [
+            ".harness",
+            ".harness/x",
+            ".Harness/x",
+            ".h\u{200c}arness",
+            "HARNES~1/x",
+            "docs/HARNESS/a/spec.md",
+            ".git/config",
+            "sub/.GIT/x",
+            "a/GIT~1/hooks",
+        ] {
+            assert_eq!(taken(text, &all), Err(Refused::Apart), "{text}");
         }
-        assert_eq!(take("src/a.rs", For::Target(&src)).as_deref(), Ok("src/a.rs"));
-        assert_eq!(take("docs/a.md", For::Target(&src)).as_deref(), Ok("docs/a.md"));
-        assert_eq!(take("other/a.rs", For::Target(&src)), Err(Refused::Scope));
-        assert_eq!(take("srcs/a.rs", For::Target(&src)), Err(Refused::Scope));
+        for text in ["memory/alloc.rs", "docs/harnessed", "harness/x", "a/.harness"] {
+            assert_eq!(taken(text, &all).as_deref(), Ok(text));
+        }
+        assert_eq!(taken("src\\a.rs", &src).as_deref(), Ok("src/a.rs"));
+        assert_eq!(taken("docs/a.md", &src).as_deref(), Ok("docs/a.md"));
+        assert_eq!(taken("other/a.rs", &src), Err(Refused::Scope));
+        assert_eq!(taken("srcs/a.rs", &src), Err(Refused::Scope));
     }
 
     proptest! {
@@ -260,16 +233,18 @@ mod tests {
         fn whatever_is_taken_stays_below_and_is_taken_again(
             text in r"(\.{1,3}|[a-zA-Z.: ~\\/]{0,6}|docs|harness|\.git|\.harness|memory|[\u{200b}-\u{200f}]|nul|[^\u{0}]{0,3}|/|\\){0,8}"
         ) {
-            let all = Scope::parse("");
-            for what in [For::Output, For::Reference, For::Target(&all)] {
-                let Ok(path) = what.take(&text) else { continue };
+            if let Ok(path) = Walked::of(&text).map(Walked::into_path) {
                 let parts: Vec<&str> = path.as_str().split('/').collect();
                 prop_assert!(!path.as_str().contains('\\') && !path.as_str().starts_with('/'));
                 prop_assert!(parts.iter().all(|part| !part.is_empty() && !part.chars().all(|it| it == '.')));
+                let again = Walked::of(path.as_str()).map(Walked::into_path);
+                prop_assert_eq!(again, Ok(path), "the same once more");
+            }
+            let (all, apart) = (Scope::parse(""), [".harness".to_owned()]);
+            if let Ok(path) = Walked::target(&text, &all, &apart) {
+                let parts: Vec<&str> = path.as_str().split('/').collect();
                 prop_assert!(!parts.iter().any(|part| part.eq_ignore_ascii_case(".git")));
                 prop_assert!(!parts[0].eq_ignore_ascii_case(".harness"));
-                let again = what.take(path.as_str());
-                prop_assert_eq!(again, Ok(path), "the same once more");
             }
         }
     }

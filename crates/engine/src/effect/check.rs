@@ -255,7 +255,7 @@ impl Checks<'_> {
         let changes = self.shop.store.changes(since, commit)?;
         let paths: Vec<&Path> = changes.iter().map(|it| it.path.as_path()).collect();
         let may = self.shop.clerk.may_change(&self.job.situation());
-        let (came, said) = measure::radius(&paths, may.as_deref());
+        let (came, said) = measure::radius(&paths, may.as_deref(), &self.shop.clerk.untouchable());
         let said = self.shop.setup.mask.bytes(said.into_bytes());
         self.note(BLAST_RADIUS, None, came, Some(said));
         Ok(came)

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use windlass_core::path::{For, NO_LIMIT, Scope};
+use windlass_core::path::{NO_LIMIT, Scope, Walked};
 use windlass_core::value::Value;
 use windlass_repo::{Oid, Store};
 
@@ -62,7 +62,8 @@ impl Measure {
         match self {
             Measure::ChangeLimits => {
                 let paths: Vec<&Path> = changes.iter().map(|it| it.path.as_path()).collect();
-                Ok(limits(&paths, text(with, "scope"), number(with, "max_files")))
+                let apart = shop.clerk.untouchable();
+                Ok(limits(&paths, text(with, "scope"), number(with, "max_files"), &apart))
             }
             Measure::Residuals => {
                 let mut files = Vec::new();
@@ -114,12 +115,18 @@ fn named(paths: &[&Path]) -> String {
     paths.iter().take(NAMED).map(line).collect::<String>() + &more
 }
 
-fn limits(paths: &[&Path], scope: Option<&str>, files_max: Option<usize>) -> Measured {
+fn limits(
+    paths: &[&Path],
+    scope: Option<&str>,
+    files_max: Option<usize>,
+    apart: &[String],
+) -> Measured {
     if scope.is_none() && files_max.is_none() {
         return (Check::Skipped, "nothing says how far the change may go\n".to_owned());
     }
     let own = Scope::parse(scope.unwrap_or(NO_LIMIT));
-    let is_in = |path: &Path| path.to_str().is_some_and(|it| For::Target(&own).take(it).is_ok());
+    let is_in =
+        |path: &Path| path.to_str().is_some_and(|it| Walked::target(it, &own, apart).is_ok());
     let outside: Vec<&Path> = paths.iter().copied().filter(|path| !is_in(path)).collect();
     let mut said = String::new();
     if !outside.is_empty() {
@@ -142,7 +149,7 @@ fn limits(paths: &[&Path], scope: Option<&str>, files_max: Option<usize>) -> Mea
 }
 
 /// Whether a change touches only these paths, each with all that is below it. Where nobody says which, nobody can tell.
-pub(super) fn radius(paths: &[&Path], may: Option<&[String]>) -> Measured {
+pub(super) fn radius(paths: &[&Path], may: Option<&[String]>, apart: &[String]) -> Measured {
     let Some(may) = may.filter(|may| may.iter().any(|path| !path.trim().is_empty())) else {
         return (Check::Skipped, "nothing says which files may be changed\n".to_owned());
     };
@@ -150,7 +157,7 @@ pub(super) fn radius(paths: &[&Path], may: Option<&[String]>) -> Measured {
         may.iter().filter(|path| !path.trim().is_empty()).map(|path| Scope::of(path)).collect();
     let is_in = |path: &Path| {
         let Some(path) = path.to_str() else { return false };
-        own.iter().any(|scope| For::Target(scope).take(path).is_ok())
+        own.iter().any(|scope| Walked::target(path, scope, apart).is_ok())
     };
     let outside: Vec<&Path> = paths.iter().copied().filter(|path| !is_in(path)).collect();
     match outside.is_empty() {
@@ -308,9 +315,9 @@ mod tests {
     #[test]
     fn a_change_stays_within_its_scope_and_its_number_of_files() {
         let change = paths(&["src/a.rs", "src/b.rs", "README.md"]);
-        assert_eq!(limits(&change, Some(NO_LIMIT), Some(3)).0, Check::Pass);
-        assert_eq!(limits(&change, None, None).0, Check::Skipped);
-        let (came, said) = limits(&change, Some("src"), Some(2));
+        assert_eq!(limits(&change, Some(NO_LIMIT), Some(3), &[]).0, Check::Pass);
+        assert_eq!(limits(&change, None, None, &[]).0, Check::Skipped);
+        let (came, said) = limits(&change, Some("src"), Some(2), &[]);
         assert_eq!(came, Check::Fail);
         assert_eq!(
             said,
@@ -318,7 +325,9 @@ mod tests {
              3 files are changed, and no more than 2 may be:\n  src/a.rs\n  src/b.rs\n  README.md\n"
         );
         // Whatever the scope, a session's own papers are no part of the work.
-        assert_eq!(limits(&paths(&[".harness/state.json"]), Some(NO_LIMIT), None).0, Check::Fail);
+        let apart = [".harness".to_owned()];
+        let own = paths(&[".harness/state.json"]);
+        assert_eq!(limits(&own, Some(NO_LIMIT), None, &apart).0, Check::Fail);
     }
 
     #[test]
@@ -344,18 +353,24 @@ mod tests {
     fn a_change_touches_what_its_plan_names_and_nothing_else() {
         let may = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
         let change = paths(&["src/a.rs", "docs/b.md"]);
-        assert_eq!(radius(&change, Some(&may(&["src/", "docs/b.md"]))).0, Check::Pass);
-        let (came, said) = radius(&change, Some(&may(&["src/a.rs", " "])));
+        assert_eq!(radius(&change, Some(&may(&["src/", "docs/b.md"])), &[]).0, Check::Pass);
+        let (came, said) = radius(&change, Some(&may(&["src/a.rs", " "])), &[]);
         assert_eq!(came, Check::Fail);
         assert!(said.ends_with("names: src/a.rs,  ):\n  docs/b.md\n"), "{said}");
         for nothing in [None, Some(&may(&[])[..]), Some(&may(&["", " "])[..])] {
-            assert_eq!(radius(&change, nothing).0, Check::Skipped, "{nothing:?}");
+            assert_eq!(radius(&change, nothing, &[]).0, Check::Skipped, "{nothing:?}");
         }
         // A name is a name: nothing in it divides it, and nothing leads to what is nobody's to change.
-        assert_eq!(radius(&paths(&["b.rs"]), Some(&may(&["a,b.rs"]))).0, Check::Fail);
+        assert_eq!(radius(&paths(&["b.rs"]), Some(&may(&["a,b.rs"])), &[]).0, Check::Fail);
+        let apart = [".harness".to_owned()];
         for path in [".git/config", ".harness/x", "../x"] {
-            assert_eq!(radius(&paths(&[path]), Some(&may(&["**"]))).0, Check::Fail, "{path}");
+            let came = radius(&paths(&[path]), Some(&may(&["**"])), &apart).0;
+            assert_eq!(came, Check::Fail, "{path}");
         }
+        // What another kind of session keeps to itself is a directory like any other.
+        let change = paths(&["memory/alloc.rs"]);
+        let may = may(&["memory/alloc.rs"]);
+        assert_eq!(radius(&change, Some(&may), &apart).0, Check::Pass);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use windlass_core::path::{For, NO_LIMIT, Scope};
+use windlass_core::path::{NO_LIMIT, Scope, Walked};
 use windlass_core::value::Value;
 use windlass_core::workflow::{Land, Save};
 use windlass_repo::{Applied, Branch, Lane, Oid, Patched, Person, Pushed};
@@ -80,12 +80,13 @@ fn patched(shop: &Shop, job: &Job, base: &Oid, lane: &Lane) -> Result<Done, Trou
         Some(Value::Number(most)) => usize::try_from(*most).unwrap_or(0),
         _ => usize::MAX,
     };
+    let apart = shop.clerk.untouchable();
     let refuses = |path: &Path| {
         touched.borrow_mut().insert(path.to_owned());
         if touched.borrow().len() > most {
             return Some(format!("it would be a change of more than {most} files"));
         }
-        let why = refused(path, &scope)?;
+        let why = refused(path, &scope, &apart)?;
         out.replace(Some(path.display().to_string()));
         Some(why)
     };
@@ -113,10 +114,10 @@ fn patched(shop: &Shop, job: &Job, base: &Oid, lane: &Lane) -> Result<Done, Trou
 }
 
 /// Why a patch may not change a file, if it may not.
-fn refused(path: &Path, scope: &Scope) -> Option<String> {
+fn refused(path: &Path, scope: &Scope, apart: &[String]) -> Option<String> {
     let shown = path.display();
     let Some(text) = path.to_str() else { return Some(format!("{shown}: it is no text")) };
-    let why = For::Target(scope).take(text).err()?;
+    let why = Walked::target(text, scope, apart).err()?;
     Some(format!("{shown}: {why}"))
 }
 

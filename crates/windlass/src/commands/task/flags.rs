@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use windlass_core::path::For;
 use windlass_core::value::Value;
 use windlass_engine::crew::Preset;
-use windlass_sources::task as format;
+use windlass_sources::task::{self as format, For};
 
 use crate::error::Error;
 

@@ -246,3 +246,20 @@ fn work_that_changes_what_is_checked_waits_for_a_person_and_words_do_not() {
     assert_eq!(rig.answers("spec_gate", &["give_up"]), Some(4), "{}", rig.told);
     assert_eq!(rig.subjects(), [""; 0]);
 }
+
+#[test]
+fn directories_that_another_kind_of_session_reserves_are_like_any_other() {
+    let plan = "verdict = 'planned', summary = 'a plan', groups = [{ id = 'g1', title = 'feat: g1', files = ['memory/alloc.rs', \
+                'docs/harness/how.md'] }], criteria = [{ id = 'c1', title = 'it is there' }]";
+    let script = says(&who("issue-planner", "A-1", "", 0), plan, &[])
+        + &says(
+            &who("issue-worker", "A-1", "g1", 0),
+            "verdict = 'applied', summary = 'it is there'",
+            &[("memory/alloc.rs", "// ours\n"), ("docs/harness/how.md", "So.\n")],
+        );
+    let mut rig = Rig::of(&["A-1"], &script);
+    rig.ends(&["--once"], 0);
+    assert_eq!(rig.subjects(), ["feat: g1"], "{}", rig.told);
+    let files = rig.scratch.git(&["show", "--format=", "--name-only", "main"]);
+    assert_eq!(files.trim(), "docs/harness/how.md\nmemory/alloc.rs");
+}
