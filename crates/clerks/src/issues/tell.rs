@@ -50,10 +50,7 @@ impl Issues {
                 self.asks(|tracker| tracker.withdraw(id, &marker))?;
                 format!("{id}: the claim is taken back")
             }
-            ("issue-in-progress", Some(id)) => {
-                self.asks(|tracker| tracker.move_to(id, Target::InProgress))?;
-                format!("{id}: in progress")
-            }
+            ("issue-in-progress", Some(id)) => self.begins(id)?,
             ("issue-completed", Some(id)) => {
                 let mut text = completed(&self.session(), id);
                 if let Some(why) = self.overridden(id, Before::Done)? {
@@ -100,6 +97,16 @@ impl Issues {
         Ok(Told { text, ..Told::default() })
     }
 
+    /// An issue whose claim holds is in progress, unless a person has decided otherwise since that was looked at: between the
+    /// two a loop may have stood still for days.
+    fn begins(&self, id: &str) -> Result<String, Trouble> {
+        if let Some(why) = self.overridden(id, Before::Landing)? {
+            return Ok(format!("{id}: left as it is: {why}"));
+        }
+        self.asks(|tracker| tracker.move_to(id, Target::InProgress))?;
+        Ok(format!("{id}: in progress"))
+    }
+
     /// An issue whose work has landed is done, unless a person has decided otherwise.
     fn finishes(&self, id: &str) -> Result<String, Trouble> {
         if let Some(why) = self.overridden(id, Before::Done)? {
@@ -111,7 +118,9 @@ impl Issues {
 
     /// What people have made of an issue, if that speaks against going on with it.
     fn overridden(&self, id: &str, at: Before) -> Result<Option<String>, Trouble> {
-        let Some(detail) = self.asks(|tracker| tracker.look(id))? else { return Ok(None) };
+        let Some(detail) = self.asks(|tracker| tracker.look(id))? else {
+            return Ok(Some("it is gone".to_owned()));
+        };
         let known = self.known();
         let known =
             known.map_err(|error| Trouble::new(error.to_string()).next(error.next_step()))?;

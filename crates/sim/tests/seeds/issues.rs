@@ -24,7 +24,7 @@ fn issues() -> Script {
     Script {
         flow: built_in(include_str!("../../../../workflows/issues.toml")),
         usual: "fetch:found,issues=I-1 plan:planned,groups=g1 fetch_next:empty",
-        by_itself: "spec_changes:none still_ours:ours",
+        by_itself: "spec_changes:none still_wanted:ours still_ours:ours",
     }
 }
 

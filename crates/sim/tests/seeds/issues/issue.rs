@@ -246,10 +246,16 @@ fn what_is_checked_from_then_on_is_for_a_person_to_say() {
         row("… and lands", format!("{changed} spec_gate:yes"))
             .at("landing")
             .records("specs_accepted"),
-        row("… once the branch has moved, too", {
+        row("… once the branch has moved, too, if they are as they were", {
             format!("{changed} spec_gate:yes landing:moved >landing")
         })
+        .passes("spec_gate landing spec_changes landing")
         .at("landing"),
+        row("… and whatever was mended there is asked about again", {
+            format!("{changed} spec_gate:yes landing:moved blast_radius:pass tier1:fail review_fix:applied >spec_changes spec_changes:some")
+        })
+        .at("spec_gate")
+        .exits(8),
         row("… unless it was put together with something else", {
             format!("{changed} spec_gate:yes landing:conflict resolve:resolved >landing")
         })
@@ -289,6 +295,30 @@ fn a_person_who_decides_otherwise_meanwhile_is_heard_before_anything_lands() {
             format!("{ready} still_ours:ours landing:moved >still_ours still_ours:overridden")
         })
         .at("report_left"),
+    ]);
+}
+
+#[test]
+fn a_person_who_decides_otherwise_before_an_issue_is_in_progress_is_heard_before_work_is_paid_for()
+{
+    let ready = format!("{FOUND} claim:told look:ours in_progress:told");
+    issues().holds([
+        row("cancelled, somebody else's, or its claim ended", {
+            format!("{ready} still_wanted:overridden")
+        })
+        .at("report_left")
+        .never("plan"),
+        row("… which is reported, and no failure", {
+            format!("{ready} still_wanted:overridden report_left:told >")
+        })
+        .tells("issue-in-progress issue-left")
+        .records("overridden [HARNESS_DONE]")
+        .units("I-1=skipped")
+        .exits(0),
+        row("gone", format!("{ready} still_wanted:gone >"))
+            .never("plan")
+            .silent("issue-left")
+            .units("I-1=skipped"),
     ]);
 }
 

@@ -108,6 +108,22 @@ fn an_issue_that_a_person_cancels_or_takes_meanwhile_does_not_land_and_stays_as_
 }
 
 #[test]
+fn an_issue_that_is_cancelled_while_a_loop_stands_still_is_neither_moved_nor_worked_on() {
+    let mut rig = Rig::of(&["A-1"], "");
+    rig.killed_once_claimed(&mut rig.scratch.windlass(&["issues"]));
+    assert!(!rig.issue("A-1").contains("state: in progress"), "{}", rig.issue("A-1"));
+    let text = rig.issue("A-1").replacen("[ready]\n", "[ready]\nstate: cancelled\n", 1);
+    rig.write("issues/A-1.md", &text);
+    assert_eq!(rig.run(&["resume"]), Some(0), "{}", rig.told);
+    assert!(rig.issue("A-1").contains("\nstate: cancelled\n"), "{}", rig.issue("A-1"));
+    let said =
+        "Harness left this issue in iteration 1: it is cancelled by now. Nothing of it has landed";
+    assert_eq!(rig.said("A-1", said), 1, "{}", rig.issue("A-1"));
+    assert_eq!((rig.subjects(), rig.log().contains("issue-planner")), (Vec::new(), false));
+    assert_eq!(rig.state("skipped_issues"), "[\"A-1\"]");
+}
+
+#[test]
 fn an_issue_whose_claim_is_ended_elsewhere_does_not_land() {
     let release = |rig: &Rig| {
         let text = rig.issue("A-1");

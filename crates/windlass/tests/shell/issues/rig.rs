@@ -1,7 +1,10 @@
 //! A repository with issues in it, an agent that acts out a script, and a person who looks at what became of them.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -162,6 +165,35 @@ impl Rig {
         let words: Vec<&str> = ["issues"].iter().chain(args).copied().collect();
         assert_eq!(self.run(&words), Some(code), "{}", self.told);
         self.told[before..].to_owned()
+    }
+
+    /// Runs a loop that is killed as soon as it is on record that a claim of its holds: nothing has been done since.
+    #[track_caller]
+    pub fn killed_once_claimed(&self, command: &mut Command) {
+        let socket = self.scratch.path("failpoints");
+        let listener = UnixListener::bind(&socket).unwrap();
+        let mut child = command.env("WINDLASS_FAILPOINTS", &socket).spawn().unwrap();
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut lines = BufReader::new(stream.try_clone().unwrap());
+        let (mut line, mut is_there) = (String::new(), false);
+        while !is_there && lines.read_line(&mut line).unwrap_or(0) > 0 {
+            // Everything stands still here.
+            is_there = line.trim_end().ends_with("\tcommit\tafter") && self.has_a_claim();
+            line.clear();
+            if !is_there && stream.write_all(b"\n").is_err() {
+                break;
+            }
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        fs::remove_file(&socket).unwrap();
+        assert!(is_there, "it never has a claim: {}", self.log());
+    }
+
+    /// Whether it is on record what an issue says that is claimed.
+    fn has_a_claim(&self) -> bool {
+        let output = self.scratch.windlass(&["log", "--json"]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().contains(".harness/issues/")
     }
 
     /// Answers the question that is open, which is this stage's, and goes on. The exit code.

@@ -122,6 +122,42 @@ fn an_issue_that_is_cancelled_once_its_work_has_landed_is_not_moved() {
     assert_eq!(rig.subjects()[1..], ["feat: g1"], "it had landed before");
 }
 
+/// It stood still between the look at its claim and saying that it is in progress.
+#[test]
+fn an_issue_of_linear_that_is_cancelled_while_a_loop_stands_still_stays_so() {
+    let tracker = linear::Linear::start().unwrap();
+    let id = tracker.issue(&linear::NewIssue::default());
+    let rig = Rig::of(&[&id], "");
+    at(&rig, "linear", "Harness", &tracker.url());
+    let mut command = rig.scratch.windlass(&["issues"]);
+    rig.killed_once_claimed(command.env("LINEAR_API_KEY", KEY));
+    tracker.move_to(&id, "Canceled");
+    let seen = runs(&rig, &["resume"], 0);
+    assert_eq!(tracker.state(&id), "Canceled", "{seen}");
+    let said = tracker.said(&id);
+    assert!(said.len() == 2 && said[1].body.starts_with("Harness left this issue"), "{said:?}");
+    assert_eq!(rig.subjects().len(), 1, "nothing has landed: {seen}");
+}
+
+#[test]
+fn an_issue_of_github_that_is_closed_while_a_loop_stands_still_stays_so() {
+    let tracker = github::GitHub::start().unwrap();
+    let number = tracker.issue(&github::NewIssue::default());
+    let rig = Rig::of(&[&format!("#{number}")], "");
+    at(&rig, "github", "acme/harness", &tracker.url());
+    let mut command = rig.scratch.windlass(&["issues"]);
+    rig.killed_once_claimed(command.env("GITHUB_TOKEN", KEY));
+    tracker.close(number, "not_planned");
+    let seen = runs(&rig, &["resume"], 0);
+    assert_eq!(
+        (tracker.state(number).as_str(), tracker.labels(number)),
+        ("not_planned", vec!["ready".to_owned()])
+    );
+    let said = tracker.said(number);
+    assert!(said.len() == 2 && said[1].body.starts_with("Harness left this issue"), "{said:?}");
+    assert_eq!(rig.subjects().len(), 1, "nothing has landed: {seen}");
+}
+
 #[test]
 fn an_issue_that_a_person_works_on_in_a_pull_request_is_left_alone_and_explained() {
     let tracker = github::GitHub::start().unwrap();
