@@ -30,7 +30,7 @@ use windlass_sources::tracker::{Filter, Tracker};
 use windlass_sources::{Reading, SourceError};
 
 pub use read::{NEXT, settled};
-pub use select::{All, Known, LeftOut, Selection, Wanted, line, select};
+pub use select::{All, Known, LeftOut, Selection, Wanted, line, select, typed};
 
 use claim::Secret;
 use session::Session;

@@ -13,9 +13,7 @@ use windlass_sources::{Reading, SourceError};
 
 use super::Issues;
 use super::frozen::Frozen;
-use super::select::{
-    All, Before, Known, Selection, Wanted, Whose, line, overridden, select, whose,
-};
+use super::select::{All, Before, Known, Wanted, Whose, line, overridden, select, whose};
 
 /// What it can read.
 pub const READS: [&str; 6] =
@@ -102,15 +100,12 @@ impl Issues {
     fn next(&self, at: &Situation) -> Result<Reading, SourceError> {
         let (mut wanted, known) = (Self::wanted(at), self.known()?);
         let tracker = self.tracker()?;
-        // Once it was worked on here, it is not taken again in the same run.
-        let again =
-            wanted.only.as_ref().is_some_and(|only| self.session().tales.contains_key(only));
-        let selection = match again {
-            true => Ok(Selection::default()),
-            false => select(&*tracker, &wanted, &known, All::No),
-        };
-        wanted.only = None;
-        let selection = selection.map_err(trouble)?;
+        let mut selection = select(&*tracker, &wanted, &known, All::No).map_err(trouble)?;
+        if wanted.only.take().is_some() {
+            // Once it was worked on here, it is not taken again in the same run, by whatever name.
+            let session = self.session();
+            selection.chosen.take_if(|it| session.tales.contains_key(&it.issue.id));
+        }
         let Some(chosen) = &selection.chosen else {
             let mut reading = came("empty");
             let complaints = tracker.complaints(&wanted.filter).map_err(trouble)?;

@@ -165,7 +165,7 @@ fn by_its_looks(issue: &Issue, wanted: &Wanted, known: &Known) -> Option<String>
         if let Some((_, how)) = settled {
             return Some(format!(
                 "this loop {how} before; `windlass issues release {}` lets it be taken again",
-                issue.id
+                typed(&issue.id)
             ));
         }
         if !wanted.filter.label.is_empty() && !issue.has_label(&wanted.filter.label) {
@@ -205,7 +205,8 @@ fn held(detail: &Detail, wanted: &Wanted, known: &Known) -> Option<String> {
         let by = line(&holder.by);
         return Some(format!(
             "another Windlass has claimed it ({by}, {}); `windlass issues release {}` ends that claim",
-            holder.at, issue.id
+            holder.at,
+            typed(&issue.id)
         ));
     }
     at_work(issue, &claims, &dead, known)
@@ -221,13 +222,14 @@ fn at_work(issue: &Issue, claims: &[Claim], dead: &[String], known: &Known) -> O
         Some(End::Released) => None,
         Some(End::Failed) => Some(format!(
             "it failed, and waits for a person: `windlass issues release {}` lets it be taken again",
-            issue.id
+            typed(&issue.id)
         )),
         // Who had it is not there any more.
         None if last.is_some_and(|it| dead.contains(&it.key)) => None,
         Some(End::Completed) => Some(format!(
             "it was worked on, and is {}: `windlass issues release {}` lets it be taken again",
-            issue.state_name, issue.id
+            issue.state_name,
+            typed(&issue.id)
         )),
         None => Some(format!("somebody has it: it is {} without a claim", issue.state_name)),
     }
@@ -304,6 +306,11 @@ pub enum Before {
     Landing,
     /// It is moved to done.
     Done,
+}
+
+/// An id as it is typed at a shell, which takes what begins with `#` for a remark.
+pub fn typed(id: &str) -> String {
+    if id.starts_with('#') { format!("'{id}'") } else { id.to_owned() }
 }
 
 /// Ids name branches and files, and stand in lines of logs.

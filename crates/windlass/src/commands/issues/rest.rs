@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 use windlass_clerks::issues::claim::{self, CLAIM, End, RELEASED};
+use windlass_clerks::issues::typed;
 use windlass_clerks::memory::Files;
 use windlass_core::run::{Phase, Wish};
 use windlass_sources::issues::{self as state, State};
@@ -130,12 +131,6 @@ pub fn release(issue: &str, which: &Whose, out: &mut Output) -> Result<Exit, Err
     let place = Workplace::find(Path::new("."))?;
     let config = config(&place)?;
     let state = left(&place)?;
-    if open(&place)?.is_some()
-        && state.as_ref().is_some_and(|it| it.current_issue.as_deref() == Some(issue))
-    {
-        return Err(Error::not_taken(format!("the loop here is at {issue}"))
-            .hint(format!("`windlass skip {issue} --reason …` leaves it out")));
-    }
     let top = place.repository.top();
     let said = which.adopting(&config.issues, state.as_ref());
     let Place { tracked, .. } = which.open(&said, top, mask(&place, &config))?;
@@ -143,11 +138,20 @@ pub fn release(issue: &str, which: &Whose, out: &mut Output) -> Result<Exit, Err
     let Some(detail) = tracker.look(issue).map_err(tracker::refused)? else {
         return Err(Error::usage(format!("{} has no issue {issue}", tracker.name())));
     };
+    // What the tracker itself calls it: people say `12` for `#12`, or the name of a file with its ending.
+    let issue = detail.issue.id.as_str();
+    if open(&place)?.is_some()
+        && state.as_ref().is_some_and(|it| it.current_issue.as_deref() == Some(issue))
+    {
+        return Err(Error::not_taken(format!("the loop here is at {issue}"))
+            .hint(format!("`windlass skip {} --reason …` leaves it out", typed(issue))));
+    }
     let claims = claim::claims(&detail.comments);
-    // One that failed is claimed by nobody, and is in progress nonetheless: that ends as well.
-    let still = |it: &&claim::Claim| {
-        it.ended.is_none()
-            || (it.ended == Some(End::Failed) && detail.issue.state == Stands::InProgress)
+    // One that failed, or was completed and waits to be merged, is claimed by nobody and in progress nonetheless: that ends as well.
+    let still = |it: &&claim::Claim| match it.ended {
+        None => true,
+        Some(End::Failed | End::Completed) => detail.issue.state == Stands::InProgress,
+        Some(End::Released) => false,
     };
     let mut ended = 0;
     for claim in claims.iter().filter(still) {

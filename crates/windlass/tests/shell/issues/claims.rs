@@ -124,6 +124,44 @@ fn an_issue_that_is_cancelled_while_a_loop_stands_still_is_neither_moved_nor_wor
 }
 
 #[test]
+fn what_a_pull_request_completed_can_be_released_and_is_taken_again() {
+    let mut rig = Rig::of(&["A-1"], "");
+    // In progress with a claim that was completed: what is handed over as a pull request looks like that until it is merged.
+    let said = |what: &str| {
+        format!(
+            "\n### Windlass · 2026-01-01T00:00:00Z\n\nIt is said.\n\n<!-- windlass {what} b0b -->\n"
+        )
+    };
+    let comments = format!("\n## Comments\n{}{}", said("claim"), said("completed"));
+    rig.put("A-1", "state: in progress\n");
+    rig.write("issues/A-1.md", &(rig.issue("A-1") + &comments));
+    let seen = rig.ends(&["--dry-run"], 0);
+    assert!(seen.contains("`windlass issues release A-1` lets it be taken again"), "{seen}");
+    let seen = rig.ends(&["release", "A-1"], 0);
+    assert!(seen.contains("A-1 is released: one claim is ended"), "{seen}");
+    let seen = rig.ends(&["--dry-run"], 0);
+    assert!(seen.contains("next     A-1"), "{seen}");
+}
+
+#[test]
+fn an_issue_is_released_by_whatever_name_people_have_for_it() {
+    let fails =
+        super::rig::simply(&super::rig::who("issue-worker", "A-1", "", 0), "failed", "no idea");
+    let mut rig = Rig::of(&["A-1"], &fails);
+    rig.ends(&["--once"], 4);
+    assert_eq!(rig.state("failed_issues"), "[\"A-1\"]");
+    let seen = rig.ends(&["release", "A-1.md"], 0);
+    assert!(seen.contains("A-1 is released"), "{seen}");
+    assert_eq!(rig.state("failed_issues"), "[]");
+    let script =
+        super::rig::simply(&super::rig::who("issue-planner", "A-1", "", 1), "blocked", "wait");
+    let mut rig = Rig::of(&["A-1"], &script);
+    rig.ends(&["--once"], 8);
+    let seen = rig.ends(&["release", "A-1.md"], 2);
+    assert!(seen.contains("the loop here is at A-1"), "{seen}");
+}
+
+#[test]
 fn an_issue_whose_claim_is_ended_elsewhere_does_not_land() {
     let release = |rig: &Rig| {
         let text = rig.issue("A-1");
