@@ -6,6 +6,7 @@ use std::sync::mpsc::Sender;
 
 use windlass_core::run::{Answer, Effect, EffectId, OpenGate, Refused, Report, Run, Wish};
 use windlass_journal::BlobId;
+use windlass_sources::Back;
 
 use crate::books::Books;
 use crate::entry::{Entry, Note};
@@ -99,12 +100,13 @@ pub struct Done {
 pub struct Trouble {
     what: String,
     next: Option<String>,
+    back: Option<Back>,
 }
 
 impl Trouble {
     /// What happened, and where.
     pub fn new(what: impl Into<String>) -> Self {
-        Trouble { what: what.into(), next: None }
+        Trouble { what: what.into(), next: None, back: None }
     }
 
     /// With what to do about it.
@@ -112,6 +114,18 @@ impl Trouble {
     pub fn next(mut self, step: impl Into<String>) -> Self {
         self.next = Some(step.into());
         self
+    }
+
+    /// Nothing is wrong but that something is away, and this is when it may be there again.
+    #[must_use]
+    pub fn passes(mut self, back: Option<Back>) -> Self {
+        self.back = back;
+        self
+    }
+
+    /// When what is away may be there again, if that is all.
+    pub fn back(&self) -> Option<Back> {
+        self.back
     }
 
     /// What to do about it, if somebody knows.
@@ -152,7 +166,7 @@ impl From<windlass_repo::RepoError> for Trouble {
 
 impl From<windlass_sources::SourceError> for Trouble {
     fn from(error: windlass_sources::SourceError) -> Self {
-        Trouble::new(error.to_string()).next(error.next_step())
+        Trouble::new(error.to_string()).next(error.next_step()).passes(error.back())
     }
 }
 

@@ -88,9 +88,30 @@ pub struct Again {
     pub what: String,
 }
 
+/// When something that is away may be there again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Back {
+    /// After so long: it has said so itself.
+    In(Duration),
+    /// Nobody knows.
+    Sometime,
+}
+
 /// Why a source cannot be understood.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
+    /// It is not there for now: nothing is wrong with it.
+    #[error("{}: {what}", path.display())]
+    Away {
+        /// Which.
+        path: PathBuf,
+        /// What happened.
+        what: String,
+        /// What to do about it.
+        next: String,
+        /// When it may be there again.
+        back: Back,
+    },
     /// It cannot be read.
     #[error("{} cannot be read: {source}", path.display())]
     Unreadable {
@@ -128,9 +149,18 @@ impl SourceError {
         }
     }
 
+    /// When it may be there again, if it is only away.
+    pub fn back(&self) -> Option<Back> {
+        match self {
+            SourceError::Away { back, .. } => Some(*back),
+            _ => None,
+        }
+    }
+
     /// What to do about it.
     pub fn next_step(&self) -> String {
         match self {
+            SourceError::Away { next, .. } => next.clone(),
             SourceError::Unreadable { path, .. } => format!("make {} readable", path.display()),
             SourceError::Bad { next: Some(step), .. } => step.clone(),
             SourceError::Bad { path, .. } => format!("mend {}", path.display()),

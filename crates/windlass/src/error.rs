@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use windlass_core::lang::Diagnostic;
+use windlass_sources::Back;
 
 use crate::builtin;
 use crate::document::{Document, Origin};
@@ -22,6 +23,7 @@ pub struct Error {
     hint: Option<String>,
     cause: Option<Box<dyn StdError + Send + Sync>>,
     is_of_the_world: bool,
+    back: Option<Back>,
     mistakes: Option<Box<Mistakes>>,
 }
 
@@ -35,7 +37,15 @@ pub struct Mistakes {
 impl Error {
     fn new(exit: Exit, what: impl Into<String>) -> Self {
         let what = what.into();
-        Error { exit, what, hint: None, cause: None, is_of_the_world: false, mistakes: None }
+        Error {
+            exit,
+            what,
+            hint: None,
+            cause: None,
+            is_of_the_world: false,
+            back: None,
+            mistakes: None,
+        }
     }
 
     /// What was asked for cannot be done, and another command line could.
@@ -80,6 +90,26 @@ impl Error {
     pub fn because(mut self, cause: impl StdError + Send + Sync + 'static) -> Self {
         self.cause = Some(Box::new(cause));
         self
+    }
+
+    /// Nothing is wrong but that something is away, which may be there again.
+    #[must_use]
+    pub fn away(mut self, back: Option<Back>) -> Self {
+        self.back = back;
+        self
+    }
+
+    /// Whether nothing is wrong but that something is away.
+    pub fn is_away(&self) -> bool {
+        self.back.is_some()
+    }
+
+    /// How long it wants to be left alone, if it has said so.
+    pub fn wait_ms(&self) -> Option<u64> {
+        match self.back {
+            Some(Back::In(wait)) => u64::try_from(wait.as_millis()).ok(),
+            Some(Back::Sometime) | None => None,
+        }
     }
 
     /// How the program exits.
@@ -205,7 +235,8 @@ impl Error {
     pub fn paused(run: &str, cause: Error) -> Self {
         let first = cause.hint.as_deref().unwrap_or("see to that");
         let hint = format!("{first}, then `windlass resume {run}`; nothing that was done is lost");
-        Self::here(format!("{run} is paused: {cause}")).because(cause).hint(hint)
+        let back = cause.back;
+        Self::here(format!("{run} is paused: {cause}")).because(cause).hint(hint).away(back)
     }
 
     /// What went wrong, where the disk explains it.
@@ -269,13 +300,13 @@ impl From<windlass_sources::SourceError> for Error {
 
 impl From<windlass_engine::EngineError> for Error {
     fn from(error: windlass_engine::EngineError) -> Self {
-        let next = match &error {
-            windlass_engine::EngineError::Trouble(trouble) => trouble.next_step(),
-            _ => None,
+        let (next, back) = match &error {
+            windlass_engine::EngineError::Trouble(trouble) => (trouble.next_step(), trouble.back()),
+            _ => (None, None),
         };
         let next = next.map(str::to_owned);
         let said = error.to_string();
-        Error::here(said.as_str()).of_the_world(&said).maybe(next).because(error)
+        Error::here(said.as_str()).of_the_world(&said).maybe(next).away(back).because(error)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Trackers, as a person has set them up: which one, with which key, and with nothing secret in what is written there.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -11,19 +12,25 @@ use windlass_core::workflow::{Errand, Kind};
 use windlass_engine::clock::wall_ms;
 use windlass_engine::mask::Mask;
 use windlass_repo::Repository;
+use windlass_sources::Back;
 use windlass_sources::tracker::folder::{DIRECTORY, Folder, States};
 use windlass_sources::tracker::github::{self, GitHub};
 use windlass_sources::tracker::linear::{self, Linear};
 use windlass_sources::tracker::{
-    Detail, Filter, Issue, Marker, NewIssue, Patience, Project, Target, Tracker, TrackerError,
+    BACKOFF_MAX, Detail, Filter, Issue, Marker, NewIssue, Patience, Project, Target, Tracker,
+    TrackerError,
 };
 
 use crate::config::{IssuesConfig, LandsBy, Which};
 use crate::error::Error;
+use crate::render::Output;
 use crate::trust::Trust;
 
 /// A tracker that holds us up for longer than this is given up.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
+
+/// Whoever waits looks this often whether that is still wanted.
+const LOOKS: Duration = Duration::from_millis(100);
 
 /// Tries that are this far apart are not about the same.
 const APART: Duration = Duration::from_secs(5);
@@ -190,10 +197,23 @@ pub fn open(
     Ok(Tracked { tracker: Arc::new(Masked { inner, mask }), states, pulls: None })
 }
 
-/// A tracker's error, as a person reads it.
+/// A tracker's error, as a person reads it who has begun nothing yet.
 pub fn refused(error: TrackerError) -> Error {
-    let next = error.next_step();
-    Error::here(error.to_string()).hint(next)
+    let next = error.first_step();
+    Error::here(error.to_string()).hint(next).away(error.back())
+}
+
+/// Asks a tracker for somebody who sits there: how long it wants to be left alone is said, and let pass.
+pub fn asked<T>(out: &mut Output, ask: impl Fn() -> Result<T, TrackerError>) -> Result<T, Error> {
+    loop {
+        let error = match ask() {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        let Some(Back::In(wait)) = error.back() else { return Err(refused(error)) };
+        out.note(&format!("{error}; waiting until then, Ctrl-C ends that"))?;
+        std::thread::sleep(wait);
+    }
 }
 
 fn no_key(which: Which, config: &IssuesConfig) -> Error {
@@ -203,10 +223,35 @@ fn no_key(which: Which, config: &IssuesConfig) -> Error {
     ))
 }
 
-/// Lets time go by between two tries, for a while: what keeps failing for longer than that is said.
+/// The process is to end: nobody waits for a tracker any longer.
+static ENDS: AtomicBool = AtomicBool::new(false);
+
+/// Has nobody wait for a tracker any longer.
+pub fn nobody_waits() {
+    ENDS.store(true, Ordering::Relaxed);
+}
+
+/// Sleeps, unless the process is to end. False if it is.
+fn sleeps(wait: Duration) -> bool {
+    let until = Instant::now() + wait;
+    while !ENDS.load(Ordering::Relaxed) {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return true;
+        }
+        std::thread::sleep(left.min(LOOKS));
+    }
+    false
+}
+
+/// Lets time go by between two tries, for a while: what keeps failing for longer than that is said. How long the tracker itself
+/// wants to be left alone is not waited for here, but by whoever can say so and can be told to stop.
 pub fn patience() -> impl Fn(Duration) -> bool + Send + Sync {
     let since: Mutex<Option<(Instant, Instant)>> = Mutex::new(None);
     move |wait: Duration| {
+        if wait > BACKOFF_MAX {
+            return false;
+        }
         let now = Instant::now();
         let began = {
             let mut since = since.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -220,8 +265,7 @@ pub fn patience() -> impl Fn(Duration) -> bool + Send + Sync {
         if now.saturating_duration_since(began) + wait > PATIENCE {
             return false;
         }
-        std::thread::sleep(wait);
-        true
+        sleeps(wait)
     }
 }
 

@@ -386,6 +386,7 @@ fn interrupts(inbox: Sender<Message>) -> Result<(), Error> {
         signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(Error::output)?;
     std::thread::spawn(move || {
         for signal in signals.forever() {
+            tracker::nobody_waits();
             if inbox.send(Message::Interrupt).is_err() {
                 // The loop is gone already: what the signal does by itself is what is wanted.
                 let _ = signal_hook::low_level::emulate_default_handler(signal);

@@ -20,6 +20,7 @@ use super::Issues;
 use super::read::trouble;
 use super::select::line;
 use super::session::Tale;
+use super::tell::troubled;
 use crate::PullRequests;
 
 /// Where it is kept what is known of pull requests.
@@ -125,7 +126,7 @@ impl Issues {
             marker,
         };
         let given = pulls.github.pulls().put(&wanted);
-        let given = given.map_err(|it| Trouble::new(it.to_string()).next(it.next_step()))?;
+        let given = given.map_err(troubled)?;
         let before = before.unwrap_or_default();
         let pull = Pull {
             issue: id.to_owned(),

@@ -265,8 +265,11 @@ pub fn settled(state: &State) -> Vec<(String, &'static str)> {
 
 /// A tracker's error, as one of a source.
 pub(super) fn trouble(error: TrackerError) -> SourceError {
-    let next = error.next_step();
-    SourceError::bad("the tracker", error.to_string()).or_else(next)
+    let (what, next) = (error.to_string(), error.next_step());
+    match error.back() {
+        Some(back) => SourceError::Away { path: "the tracker".into(), what, next, back },
+        None => SourceError::bad("the tracker", what).or_else(next),
+    }
 }
 
 fn came(verdict: &str) -> Reading {

@@ -159,7 +159,7 @@ impl Issues {
         let tracker = self
             .tracker()
             .map_err(|error| Trouble::new(error.to_string()).next(error.next_step()))?;
-        ask(&*tracker).map_err(|error| Trouble::new(error.to_string()).next(error.next_step()))
+        ask(&*tracker).map_err(troubled)
     }
 
     /// With what others have changed about the issue since it was claimed: it did not enter the work.
@@ -197,6 +197,11 @@ impl Issues {
             format!("{id}: new issues: {}", made.join(", "))
         })
     }
+}
+
+/// A tracker's error, as one of whoever tells.
+pub(super) fn troubled(error: TrackerError) -> Trouble {
+    Trouble::new(error.to_string()).next(error.next_step()).passes(error.back())
 }
 
 /// When something was first wanted, and of what: what is done again then has the same name.

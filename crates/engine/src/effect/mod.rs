@@ -163,7 +163,7 @@ pub fn perform(shop: &Shop, mut job: Job, brake: &Brake) -> Outcome {
             Errand::Land { how, keep, proof, .. } => {
                 train::queued(shop, job, *how, keep, proof, brake)
             }
-            Errand::Tell { names } => tell::tell(shop, job, names).map(Ok),
+            Errand::Tell { names } => tell::tell(shop, job, names, brake),
         },
     }
 }

@@ -1,13 +1,14 @@
 //! Reads: looks at a source of work. Each reader is a file of the sources room, or a question to the workflow's clerk.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
 
 use windlass_agents::left_out;
 use windlass_core::lang::Reporter;
 use windlass_core::value::{Type, Value};
 use windlass_repo::Oid;
-use windlass_sources::{Again, Reading};
+use windlass_sources::{Again, Back, Reading};
 
 use super::{Job, Outcome};
 use crate::entry::Note;
@@ -15,31 +16,60 @@ use crate::message::{Done, Paper, Trouble};
 use crate::shop::{Brake, Shop, Stopped};
 
 pub(super) fn read(shop: &Shop, job: &Job, name: &str, brake: &Brake) -> Outcome {
-    let (alarm, pulled) = channel();
-    brake.on_pull(move || {
-        // Nobody listens any more once it is over.
-        let _ = alarm.send(());
-    });
-    let mut said = None;
+    let mut waits = Waits::of(shop, job, brake);
     loop {
-        let Some(reading) = look(shop, job, name)? else {
-            let what = format!("nothing here reads `{name}`: this workflow cannot be run yet");
-            return Err(Trouble::new(what));
-        };
-        let Some(Again { after, what }) = &reading.again else {
-            return Ok(Ok(heard(shop, job, name, reading)));
-        };
-        // What it waits for is said once, until it is something else.
-        if said.as_ref() != Some(what) {
-            let text = shop.setup.mask.text(what);
-            let note = Note::Told { effect: job.id, name: name.to_owned(), text };
-            if let Err(stopped) = shop.write_down(Paper::of(note)) {
-                return Ok(Err(stopped));
+        let Again { after, what } = match look(shop, job, name) {
+            Ok(None) => {
+                let what = format!("nothing here reads `{name}`: this workflow cannot be run yet");
+                return Err(Trouble::new(what));
             }
-            said = Some(what.clone());
+            Ok(Some(Reading { again: Some(again), .. })) => again,
+            Ok(Some(reading)) => return Ok(Ok(heard(shop, job, name, reading))),
+            Err(trouble) => again(trouble)?,
+        };
+        if let Err(stopped) = waits.for_it(name, after, what) {
+            return Ok(Err(stopped));
         }
-        if pulled.recv_timeout(*after) != Err(RecvTimeoutError::Timeout) {
-            return Ok(Err(Stopped));
+    }
+}
+
+/// What has said itself when it is there again is asked again then.
+pub(super) fn again(trouble: Trouble) -> Result<Again, Trouble> {
+    match trouble.back() {
+        Some(Back::In(after)) => Ok(Again { after, what: trouble.to_string() }),
+        Some(Back::Sometime) | None => Err(trouble),
+    }
+}
+
+/// Somebody who waits, until the brake is pulled.
+pub(super) struct Waits<'e> {
+    shop: &'e Shop,
+    job: &'e Job,
+    pulled: Receiver<()>,
+    said: Option<String>,
+}
+
+impl<'e> Waits<'e> {
+    pub fn of(shop: &'e Shop, job: &'e Job, brake: &Brake) -> Self {
+        let (alarm, pulled) = channel();
+        brake.on_pull(move || {
+            // Nobody listens any more once it is over.
+            let _ = alarm.send(());
+        });
+        Waits { shop, job, pulled, said: None }
+    }
+
+    /// Lets so much time pass, and says for what: once, until it is something else.
+    pub fn for_it(&mut self, name: &str, after: Duration, what: String) -> Result<(), Stopped> {
+        if self.said.as_ref() != Some(&what) {
+            let text = self.shop.setup.mask.text(&what);
+            let note = Note::Told { effect: self.job.id, name: name.to_owned(), text };
+            self.shop.write_down(Paper::of(note))?;
+            self.said = Some(what);
+        }
+        match self.pulled.recv_timeout(after) {
+            Err(RecvTimeoutError::Timeout) => Ok(()),
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => Err(Stopped),
         }
     }
 }

@@ -3,20 +3,32 @@
 use std::time::Duration;
 
 use windlass_process::{Command, Ending, Env, Limits, which};
+use windlass_sources::Again;
 
-use super::Job;
+use super::read::{Waits, again};
+use super::{Job, Outcome};
 use crate::entry::Note;
-use crate::message::{Done, Paper, Trouble};
-use crate::shop::Shop;
+use crate::message::{Paper, Trouble};
+use crate::shop::{Brake, Shop};
 
 /// Whoever opens a pull request is quick about it.
 const WALL: Duration = Duration::from_secs(120);
 
-pub(super) fn tell(shop: &Shop, job: &Job, names: &[String]) -> Result<Done, Trouble> {
+pub(super) fn tell(shop: &Shop, job: &Job, names: &[String], brake: &Brake) -> Outcome {
     let situation = job.situation();
     let mut paper = Paper::default();
+    let mut waits = Waits::of(shop, job, brake);
     for name in names {
-        let told = shop.clerk.tell(name, &situation)?;
+        let told = loop {
+            // Whatever of it was told before is found there: each may be told twice and is then told once.
+            let Again { after, what } = match shop.clerk.tell(name, &situation) {
+                Ok(told) => break told,
+                Err(trouble) => again(trouble)?,
+            };
+            if let Err(stopped) = waits.for_it(name, after, what) {
+                return Ok(Err(stopped));
+            }
+        };
         for (path, text) in told.papers {
             paper.page(job.id, path, shop.setup.mask.text(&text));
         }
@@ -24,7 +36,7 @@ pub(super) fn tell(shop: &Shop, job: &Job, names: &[String]) -> Result<Done, Tro
         let text = shop.setup.mask.text(&done.unwrap_or(told.text));
         paper.notes.push(Note::Told { effect: job.id, name: name.clone(), text });
     }
-    Ok(job.done("told", paper))
+    Ok(Ok(job.done("told", paper)))
 }
 
 /// What a program of the person's own said, if they have it and it did what it should.

@@ -23,7 +23,9 @@ mod tries;
 use std::fmt::Debug;
 use std::time::Duration;
 
+use crate::Back;
 pub use marker::Marker;
+pub use tries::{BACKOFF_MAX, WAIT_MAX};
 pub use windlass_http::keeps_secrets;
 
 /// What every tracker can do.
@@ -245,6 +247,18 @@ pub enum TrackerError {
         /// What happened last.
         why: String,
     },
+    /// It wants to be left alone, and has said how long.
+    #[error("{tracker} is limited until {}: {why}", clock(*until_ms))]
+    Limited {
+        /// Which tracker.
+        tracker: &'static str,
+        /// What it said.
+        why: String,
+        /// So long, from when it said so.
+        wait: Duration,
+        /// When that is over, in milliseconds since 1970.
+        until_ms: u64,
+    },
     /// It said no.
     #[error("{tracker} refuses: {why}")]
     Refused {
@@ -266,6 +280,28 @@ pub enum TrackerError {
 }
 
 impl TrackerError {
+    /// When it may be there again, if nothing is wrong but that it is away. Nobody waits for what would be too long.
+    pub fn back(&self) -> Option<Back> {
+        match self {
+            TrackerError::Limited { wait, .. } if *wait <= WAIT_MAX => Some(Back::In(*wait)),
+            TrackerError::Limited { .. } | TrackerError::Unreachable { .. } => Some(Back::Sometime),
+            _ => None,
+        }
+    }
+
+    /// What to do about it, for whoever has begun nothing yet.
+    pub fn first_step(&self) -> String {
+        match self {
+            TrackerError::Unreachable { tracker, .. } => {
+                format!("try again when {tracker} can be reached: nothing was begun")
+            }
+            TrackerError::Limited { until_ms, .. } => {
+                format!("try again at {}: nothing was begun", clock(*until_ms))
+            }
+            other => other.next_step(),
+        }
+    }
+
     /// What to do about it.
     pub fn next_step(&self) -> String {
         match self {
@@ -273,12 +309,19 @@ impl TrackerError {
                 next.clone()
             }
             TrackerError::Unreachable { tracker, .. } => {
-                format!("when {tracker} can be reached, `windlass resume` goes on")
+                format!("wait until {tracker} can be reached")
             }
+            TrackerError::Limited { until_ms, .. } => format!("wait until {}", clock(*until_ms)),
             TrackerError::Strange { .. } => {
                 "look whether the base URL is right, and whether there is a newer Windlass"
                     .to_owned()
             }
         }
     }
+}
+
+/// The time of day.
+fn clock(unix_ms: u64) -> String {
+    let minutes = unix_ms.div_ceil(60_000);
+    format!("{:02}:{:02} UTC", minutes / 60 % 24, minutes % 60)
 }

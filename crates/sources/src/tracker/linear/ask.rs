@@ -165,7 +165,7 @@ impl Asking<'_> {
     fn wait(&mut self, asked: Option<Duration>, why: String) -> Result<(), Trouble> {
         match self.tries.again(asked) {
             true => Ok(()),
-            false => Err(Trouble::Other(TrackerError::Unreachable { tracker: NAME, why })),
+            false => Err(Trouble::Other(tries::given_up(NAME, asked, why))),
         }
     }
 }

@@ -535,7 +535,7 @@ fn a_tracker_that_never_recovers_is_given_up() {
     let error = client.linear.ready(&filter()).unwrap_err();
     insta::assert_snapshot!(format!("{error}\n{}", error.next_step()), @r"
     Linear has no answer: it answers with status 503
-    when Linear can be reached, `windlass resume` goes on
+    wait until Linear can be reached
     ");
     assert_eq!(client.waits().len(), 9);
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use windlass_clerks::issues::{All, select};
-use windlass_sources::tracker::TrackerError;
+use windlass_sources::Back;
 
 use super::{StartArgs, config, known, left, mask, wanted};
 use crate::config::IssuesConfig;
@@ -79,9 +79,11 @@ impl Following {
         let wanted = wanted(open.filter, None);
         let every_ms = args.interval.saturating_mul(1_000);
         let (mut spread, mut failed) = (u64::from(std::process::id()), 0);
+        let mut asked_ms = 0;
         loop {
             spread = next(spread);
-            let goes_on = self.lets_pass(pause_ms(every_ms, failed, spread));
+            let goes_on = self.lets_pass(pause_ms(every_ms, failed, spread).max(asked_ms));
+            asked_ms = 0;
             self.says_what_was_refused(out)?;
             if !goes_on {
                 out.note("told to stop: no more issues are waited for")?;
@@ -92,14 +94,39 @@ impl Following {
             match select(&*open.tracked.tracker, &wanted, &known, All::No) {
                 Ok(found) if found.chosen.is_some() => return Ok(true),
                 Ok(_) => failed = 0,
-                Err(error @ TrackerError::Unreachable { .. }) => {
-                    failed += 1;
-                    let wait_s = longer_ms(every_ms, failed) / 1_000;
-                    out.note(&format!("{error}; looking again in {wait_s} s"))?;
-                }
-                Err(error) => return Err(tracker::refused(error)),
+                Err(error) => match error.back() {
+                    Some(Back::In(wait)) => {
+                        asked_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+                        out.note(&format!("{error}; looking again then"))?;
+                    }
+                    Some(Back::Sometime) => {
+                        failed += 1;
+                        let wait_s = longer_ms(every_ms, failed) / 1_000;
+                        out.note(&format!("{error}; looking again in {wait_s} s"))?;
+                    }
+                    None => return Err(tracker::refused(error)),
+                },
             }
         }
+    }
+
+    /// Lets a tracker be that was away in a loop, so many times in a row: false if somebody wants it to stop meanwhile.
+    pub fn lets_it_be(
+        &self,
+        args: &StartArgs,
+        failed: u32,
+        error: &Error,
+        out: &mut Output,
+    ) -> Result<bool, Error> {
+        let wait_ms = error
+            .wait_ms()
+            .unwrap_or_else(|| longer_ms(args.interval.saturating_mul(1_000), failed));
+        out.note(&format!("{error}; going on in {} s", wait_ms / 1_000))?;
+        let goes_on = self.lets_pass(wait_ms);
+        if !goes_on {
+            out.note("told to stop: no more issues are waited for")?;
+        }
+        Ok(goes_on)
     }
 
     /// Lets so much time pass, less if the tracker says that something changed; false if somebody wants it to stop meanwhile.

@@ -31,9 +31,10 @@ pub fn explained(
     let Place { filter, tracked, .. } = which.open(&said, top, mask(&place, &config))?;
     let known = known(&place, left.as_ref());
     let tracker = &*tracked.tracker;
-    let selection = select(tracker, &wanted(filter.clone(), only), &known, all);
-    shown(&selection.map_err(tracker::refused)?, out)?;
-    for complaint in tracker.complaints(&filter).map_err(tracker::refused)? {
+    let wanted = wanted(filter.clone(), only);
+    let selection = tracker::asked(out, || select(tracker, &wanted, &known, all))?;
+    shown(&selection, out)?;
+    for complaint in tracker::asked(out, || tracker.complaints(&filter))? {
         out.note(&clean(&complaint))?;
     }
     Ok(Exit::Done)

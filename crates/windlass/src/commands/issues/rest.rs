@@ -135,7 +135,7 @@ pub fn release(issue: &str, which: &Whose, out: &mut Output) -> Result<Exit, Err
     let said = which.adopting(&config.issues, state.as_ref());
     let Place { tracked, .. } = which.open(&said, top, mask(&place, &config))?;
     let tracker = &*tracked.tracker;
-    let Some(detail) = tracker.look(issue).map_err(tracker::refused)? else {
+    let Some(detail) = tracker::asked(out, || tracker.look(issue))? else {
         return Err(Error::usage(format!("{} has no issue {issue}", tracker.name())));
     };
     // What the tracker itself calls it: people say `12` for `#12`, or the name of a file with its ending.
@@ -157,7 +157,7 @@ pub fn release(issue: &str, which: &Whose, out: &mut Output) -> Result<Exit, Err
     for claim in claims.iter().filter(still) {
         let text = format!("Released by {}: this issue may be taken again.", who());
         let marker = Marker::new(RELEASED, &claim.key);
-        tracker.post(issue, &text, &marker).map_err(tracker::refused)?;
+        tracker::asked(out, || tracker.post(issue, &text, &marker))?;
         ended += 1;
     }
     let mut state = state;

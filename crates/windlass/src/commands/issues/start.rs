@@ -34,8 +34,19 @@ pub fn start(args: &StartArgs, out: &mut Output) -> Result<Exit, Error> {
         return once(args, out);
     }
     let following = Following::begin(args, &Workplace::find(Path::new("."))?, out)?;
+    let mut failed = 0;
     loop {
-        let exit = once(args, out)?;
+        let exit = match once(args, out) {
+            Err(error) if error.is_away() => {
+                failed += 1;
+                match following.lets_it_be(args, failed, &error, out)? {
+                    true => continue,
+                    false => return Ok(Exit::Done),
+                }
+            }
+            done => done?,
+        };
+        failed = 0;
         let place = Workplace::find(Path::new("."))?;
         // An issue that failed has been reported, and does not speak against the next.
         let is_empty = left(&place)?.is_some_and(|it| it.ended.as_deref() == Some("done"));
@@ -113,7 +124,12 @@ fn begin(held: &Held, args: &StartArgs, tone: Tone, out: &mut Output) -> Result<
     }
     let place = which.open(&said, top, held.mask(&config))?;
     // A project that is not there, or a key that opens nothing, is better found out before anything is begun.
-    place.tracked.tracker.ready(&place.filter).map_err(tracker::refused)?;
+    let ready = || place.tracked.tracker.ready(&place.filter);
+    match args.follow {
+        // Whoever follows waits by themselves, and hears that they are to stop.
+        true => ready().map_err(tracker::refused)?,
+        false => tracker::asked(out, ready)?,
+    };
     let land = args.land.or(said.land).unwrap_or_default();
     if land == LandsBy::Pr {
         let (which, project) = (place.which, &place.filter.project);

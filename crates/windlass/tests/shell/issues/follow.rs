@@ -138,3 +138,27 @@ fn a_tracker_that_has_no_answer_is_asked_again_and_that_is_said() {
     assert_eq!(stop.status.code(), Some(0));
     assert_eq!(follower.ends().0, Some(0));
 }
+
+#[test]
+fn a_tracker_that_says_how_long_it_is_limited_is_let_be_and_a_stop_is_heard() {
+    let tracker = github::GitHub::start().unwrap();
+    let rig = Rig::of(&["#1"], "");
+    super::trackers::at(&rig, "github", "acme/harness", &tracker.url());
+    let mut follower = Follower::of(&rig, &[]);
+    follower.until(WAITS);
+    let now_s = tracker.now_s();
+    // For longer than anybody waits, in the loop itself: what is under way is gone on with all the same.
+    tracker.faults().add("comments.create", github::limited(403, now_s, now_s + 10_800));
+    let number = tracker.issue(&github::NewIssue::default());
+    follower.until("going on in 2 s");
+    assert!(follower.seen.contains("GitHub is limited until "), "{}", follower.seen);
+    follower.until(WAITS);
+    assert_eq!(tracker.state(number), "completed", "{}", follower.seen);
+    assert_eq!(tracker.said(number).len(), 2, "{}", follower.seen);
+    tracker.faults().add("issues.list", github::limited(403, now_s, now_s + 2_400));
+    follower.until("looking again then");
+    let stop = rig.scratch.windlass(&["issues", "stop"]).output().unwrap();
+    assert_eq!(stop.status.code(), Some(0));
+    let (code, seen) = follower.ends();
+    assert_eq!(code, Some(0), "{seen}");
+}

@@ -9,6 +9,7 @@ mod groups;
 mod hostile;
 mod injections;
 mod keys;
+mod limited;
 mod loops;
 mod pulls;
 mod rig;

@@ -18,7 +18,7 @@ pub fn at(rig: &Rig, tracker: &str, project: &str, url: &str) {
 
 /// Runs the loop, with a key. What was seen.
 #[track_caller]
-fn runs(rig: &Rig, args: &[&str], code: i32) -> String {
+pub fn runs(rig: &Rig, args: &[&str], code: i32) -> String {
     let mut command = rig.scratch.windlass(args);
     let output = command.env("LINEAR_API_KEY", KEY).env("GITHUB_TOKEN", KEY).output().unwrap();
     let seen = [output.stdout, output.stderr].concat();

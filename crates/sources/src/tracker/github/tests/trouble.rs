@@ -2,6 +2,7 @@ use windlass_trackerkit::fault::Fault;
 use windlass_trackerkit::github::{NewIssue as Made, limited, secondary};
 
 use super::*;
+use crate::Back;
 
 /// An error, and what to do about it.
 fn told(error: &TrackerError) -> String {
@@ -122,10 +123,9 @@ fn nobody_waits_for_longer_than_they_want() {
     let github = GitHub::new(settings, "test-key", Arc::new(|_| false)).unwrap();
     there.faults().add("", limited(403, 0, 3600));
     let error = github.ready(&filter()).unwrap_err();
-    insta::assert_snapshot!(told(&error), @r"
-    GitHub has no answer: API rate limit exceeded for user ID 1.
-    → when GitHub can be reached, `windlass resume` goes on
-    ");
+    // It has said itself how long that is.
+    assert_eq!(error.back(), Some(Back::In(Duration::from_secs(3_601))), "{error}");
+    assert!(error.to_string().starts_with("GitHub is limited until "), "{error}");
     there.faults().add("", Fault::CutBefore);
     let error = github.ready(&filter()).unwrap_err();
     assert!(matches!(error, TrackerError::Unreachable { .. }), "{error}");
