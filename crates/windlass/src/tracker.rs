@@ -177,7 +177,7 @@ pub fn open(
                 url: sent_to(usual.url)?,
                 in_progress: states.in_progress.clone(),
                 done: states.done.clone(),
-                ..usual
+                answer_ms_max: answer_ms_max(config, usual.answer_ms_max),
             };
             let linear = Linear::new(settings, &key()?, patience).map_err(refused)?;
             Arc::new(linear)
@@ -188,13 +188,18 @@ pub fn open(
                 url: sent_to(usual.url)?,
                 project: project.to_owned(),
                 in_progress: config.in_progress.clone().unwrap_or(usual.in_progress),
-                ..usual
+                answer_ms_max: answer_ms_max(config, usual.answer_ms_max),
             };
             let github = GitHub::new(settings, &key()?, patience).map_err(refused)?;
             Arc::new(github)
         }
     };
     Ok(Tracked { tracker: Arc::new(Masked { inner, mask }), states, pulls: None })
+}
+
+/// How long anybody waits for one answer.
+fn answer_ms_max(config: &IssuesConfig, usual_ms: u64) -> u64 {
+    config.answer_within.map_or(usual_ms, |seconds| seconds.max(1).saturating_mul(1_000))
 }
 
 /// A tracker's error, as a person reads it who has begun nothing yet.

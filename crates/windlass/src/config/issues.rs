@@ -22,6 +22,8 @@ pub struct IssuesConfig {
     pub team: Option<String>,
     /// Where requests go, for a server of your own; a person has to trust it outside of the repository, too.
     pub base_url: Option<String>,
+    /// Nobody waits longer than so many seconds for one answer of it; 60 if not said.
+    pub answer_within: Option<u64>,
     /// What the tracker calls an issue that somebody is at; `In Progress` if not said.
     pub in_progress: Option<String>,
     /// What it calls one that is done; `Done` if not said.

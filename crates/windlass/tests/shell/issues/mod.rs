@@ -15,5 +15,6 @@ mod pulls;
 mod rig;
 mod said;
 mod seed;
+mod struck;
 mod trackers;
 mod webhooks;
