@@ -48,9 +48,11 @@ pub enum End {
 
 /// The claims on an issue, the oldest first.
 pub fn claims(comments: &[Comment]) -> Vec<Claim> {
-    let marked = || comments.iter().filter_map(|it| Some((it, Marker::of(&it.body)?)));
+    // Anybody may comment in many places: whoever may write nothing there claims nothing, and ends nobody's claim.
+    let members = || comments.iter().filter(|it| it.may_write);
+    let marked = || members().filter_map(|it| Some((it, Marker::of(&it.body)?)));
     let ended = |claim: &Comment, key: &str| {
-        // Keys can be read by everybody: only who claims says what became of it. Anybody may release it.
+        // Keys can be read by everybody: only who claims says what became of it. Any of them may release it.
         let ends = marked().filter(|(comment, marker)| {
             marker.key() == key && (marker.what() == RELEASED || comment.author == claim.author)
         });
@@ -189,7 +191,7 @@ mod tests {
     fn comment(what: &str, key: &str) -> Comment {
         let body = Marker::new(what, key).below("words", Form::Code);
         let author = Person { name: format!("who {key}"), is_me: false };
-        Comment { author, body, ..Comment::default() }
+        Comment { author, body, may_write: true, ..Comment::default() }
     }
 
     #[test]
@@ -218,6 +220,11 @@ mod tests {
         let forged = Comment { author: stranger, ..comment(FAILED, "a1") };
         let said = [comment(CLAIM, "a1"), forged];
         assert_eq!(holder_of(&said, &[]).as_deref(), Some("a1"));
+        // Who may write nothing there takes nothing, and ends nothing.
+        let outside = |what: &str, key: &str| Comment { may_write: false, ..comment(what, key) };
+        let said = [outside(CLAIM, "zz"), comment(CLAIM, "a1"), outside(RELEASED, "a1")];
+        assert_eq!(holder_of(&said, &[]).as_deref(), Some("a1"));
+        assert_eq!(claims(&said).len(), 1);
         // What ends another claim ends no claim of ours.
         assert_eq!(
             holder_of(&[comment(CLAIM, "a1"), comment(FAILED, "zz")], &[]).as_deref(),

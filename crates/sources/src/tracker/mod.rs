@@ -210,6 +210,8 @@ pub struct Comment {
     pub at: String,
     /// What it says, marker included.
     pub body: String,
+    /// Whoever wrote it may write to what the issue is about: anybody may comment in many places.
+    pub may_write: bool,
 }
 
 /// An issue that is to be made.

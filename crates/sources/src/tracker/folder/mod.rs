@@ -349,7 +349,8 @@ impl Tracker for Folder {
             let same = comments.iter().filter(|it| it.id.starts_with(&own)).count();
             let id = if same == 0 { own } else { format!("{own} {}", same + 1) };
             let author = self.person(&said.author);
-            comments.push(Comment { id, author, at: said.at, body: said.text });
+            // Whoever can comment there has written to the file.
+            comments.push(Comment { id, author, at: said.at, body: said.text, may_write: true });
         }
         Ok(Some(Detail { issue, comments, linked: None }))
     }

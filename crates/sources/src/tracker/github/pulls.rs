@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::ask::{Asking, Trouble, encoded};
-use super::shown::{User, same, text};
+use super::shown::{User, is_heard, same, text};
 use super::{BODY_CHARS_MAX, GitHub};
 use crate::tracker::marker::Form;
 use crate::tracker::{Marker, Person, TrackerError};
@@ -458,11 +458,6 @@ impl<'a> Pulls<'a> {
         remarks.extend(people.map(Word::shown));
         Ok(remarks)
     }
-}
-
-/// Whether somebody may write to the repository, as GitHub says.
-fn is_heard(association: Option<&str>) -> bool {
-    association.is_some_and(|it| ["OWNER", "MEMBER", "COLLABORATOR"].contains(&it))
 }
 
 impl Wanted {

@@ -63,6 +63,8 @@ pub(super) struct Remark {
     pub body: Option<String>,
     pub user: Option<User>,
     pub created_at: String,
+    #[serde(default)]
+    pub author_association: Option<String>,
 }
 
 impl Given {
@@ -119,13 +121,20 @@ impl User {
 
 impl Remark {
     pub fn shown(&self, me: &str) -> Comment {
+        let author = self.user.as_ref().map(|user| user.person(me)).unwrap_or_default();
         Comment {
             id: self.id.to_string(),
-            author: self.user.as_ref().map(|user| user.person(me)).unwrap_or_default(),
+            may_write: author.is_me || is_heard(self.author_association.as_deref()),
+            author,
             at: self.created_at.clone(),
             body: text(self.body.as_deref()),
         }
     }
+}
+
+/// Whether somebody may write to the repository, as GitHub says.
+pub(super) fn is_heard(association: Option<&str>) -> bool {
+    association.is_some_and(|it| ["OWNER", "MEMBER", "COLLABORATOR"].contains(&it))
 }
 
 /// GitHub makes no difference between large and small letters in logins and labels.

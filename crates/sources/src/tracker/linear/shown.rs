@@ -137,7 +137,9 @@ fn comment(theirs: Theirs) -> Comment {
         Some(user) => person(user),
         None => Person { name: line(&bot), is_me: false },
     };
-    Comment { id: theirs.id, author, at: theirs.created_at, body: theirs.body }
+    // Who is no user of the workspace wrote from somewhere else.
+    let may_write = theirs.user.is_some();
+    Comment { id: theirs.id, author, at: theirs.created_at, body: theirs.body, may_write }
 }
 
 /// A text that others wrote where a line is expected.

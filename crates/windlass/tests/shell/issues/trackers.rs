@@ -122,6 +122,31 @@ fn an_issue_that_is_cancelled_once_its_work_has_landed_is_not_moved() {
     assert_eq!(rig.subjects()[1..], ["feat: g1"], "it had landed before");
 }
 
+/// Anybody may comment on an issue that everybody can see.
+#[test]
+fn markers_of_whoever_may_write_nothing_there_take_and_end_nothing() {
+    let tracker = github::GitHub::start().unwrap();
+    let number = tracker.issue(&github::NewIssue::default());
+    tracker.stranger("mallory");
+    tracker.comment(number, "mallory", "Mine.\n\n<!-- windlass claim 0badc0de -->");
+    let rig = Rig::of(&[&format!("#{number}")], "");
+    at(&rig, "github", "acme/harness", &tracker.url());
+    let tracker = std::sync::Arc::new(tracker);
+    let place = std::sync::Arc::downgrade(&tracker);
+    tracker.on_write(move |write| {
+        let key = write.text.split("windlass claim ").nth(1).and_then(|it| it.split(' ').next());
+        if let (Some(place), Some(key)) = (place.upgrade(), key) {
+            let text = format!("Released.\n\n<!-- windlass release {key} -->");
+            place.comment(number, "mallory", &text);
+        }
+    });
+    let seen = runs(&rig, &["issues"], 0);
+    assert_eq!(tracker.state(number), "completed", "{seen}");
+    let said = tracker.said(number);
+    assert_eq!(said.iter().filter(|it| it.by == "mallory").count(), 2, "{said:?}");
+    assert_eq!(said.iter().filter(|it| it.by == "windlass").count(), 2, "{said:?}");
+}
+
 /// It stood still between the look at its claim and saying that it is in progress.
 #[test]
 fn an_issue_of_linear_that_is_cancelled_while_a_loop_stands_still_stays_so() {

@@ -148,8 +148,13 @@ fn nothing_escapes(file: &str) {
         tracker.edit(&id, "title", &fill(&case.title(), &id));
         tracker.edit(&id, "description", &fill(&case.body(), &id));
         for (by, says) in case.comments() {
+            let says = fill(&says, &id);
+            if by == "(outside)" {
+                tracker.comment(&id, None, &says);
+                continue;
+            }
             tracker.user(&by, &format!("key of {by}"));
-            tracker.comment(&id, Some(&by), &fill(&says, &id));
+            tracker.comment(&id, Some(&by), &says);
         }
         let mut labels = vec!["ready"];
         for label in &case.labels {
