@@ -232,6 +232,11 @@ pub trait Clerk: Send + Sync {
         false
     }
 
+    /// A title as it may stand in a history that others read.
+    fn in_history(&self, title: &str) -> String {
+        title.to_owned()
+    }
+
     /// Directories and files of a lane that belong to the session and not to the work.
     fn apart(&self) -> Vec<String>;
 

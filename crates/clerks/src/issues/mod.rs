@@ -3,6 +3,7 @@
 mod checked;
 pub mod claim;
 mod frozen;
+mod harmless;
 mod pulls;
 mod read;
 mod select;
@@ -242,6 +243,10 @@ impl Clerk for Issues {
 
     fn quotes_titles(&self) -> bool {
         true
+    }
+
+    fn in_history(&self, title: &str) -> String {
+        harmless::harmless(title)
     }
 
     fn apart(&self) -> Vec<String> {

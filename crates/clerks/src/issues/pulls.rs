@@ -17,6 +17,7 @@ use windlass_sources::tracker::github::pulls::{
 use windlass_sources::{Again, Reading, SourceError};
 
 use super::Issues;
+use super::harmless::harmless;
 use super::read::trouble;
 use super::select::line;
 use super::session::Tale;
@@ -114,7 +115,9 @@ impl Issues {
         let tale = session.tales.get(id).unwrap_or(&none);
         let before = tale.pull.clone();
         let called = tale.frozen.as_ref().map(|it| line(&it.title)).unwrap_or_default();
-        let title: String = format!("{called} ({id})").chars().take(TITLE_CHARS).collect();
+        // It becomes a part of the history, whoever merges it.
+        let title = harmless(&format!("{called} ({id})"));
+        let title: String = title.chars().take(TITLE_CHARS).collect();
         let body = format!("{}{}", super::tell::report(&session, id), self.closing(id));
         drop(session);
         let wanted = Wanted {

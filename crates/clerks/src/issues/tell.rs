@@ -218,7 +218,7 @@ fn about_gap(gap: &Gap, id: &str) -> String {
     };
     format!(
         "What is missing: {}\n\nUpdate {spec} in `subsystems_knowledge/`. Found while working on {id}.",
-        cut(missing)
+        shown(missing)
     )
 }
 
@@ -227,6 +227,16 @@ fn cut(text: &str) -> String {
     let text = text.trim();
     let at = text.floor_char_boundary(SAID_BYTES);
     if at < text.len() { format!("{}…", &text[..at]) } else { text.to_owned() }
+}
+
+/// What an agent said, as it stands in a comment: what could call somebody, name another issue or lead elsewhere there stands
+/// between backticks, on a line.
+fn shown(text: &str) -> String {
+    let text = cut(text);
+    if !text.contains(['@', '#', '<', '[']) && !text.contains("://") {
+        return text;
+    }
+    format!("`{}`", windlass_agents::one_line(&text).replace('`', "'"))
 }
 
 /// PASS, if nothing of a kind failed and something passed.
@@ -304,7 +314,7 @@ fn completed(session: &Session, id: &str) -> String {
     }
     if done < total {
         for group in tale.groups.iter().filter(|it| !tale.done().any(|done| done.id == it.id)) {
-            let _ = writeln!(text, "Left out: {}: {}", group.title, cut(&group.why));
+            let _ = writeln!(text, "Left out: {}: {}", shown(&group.title), shown(&group.why));
         }
     }
     let landed = tale.landed.as_ref();
@@ -349,8 +359,8 @@ fn warnings(tale: &Tale, radius: &Radius) -> String {
     let mut listed = String::new();
     for review in tale.review.iter().filter(|review| review.came == "pass_with_warnings") {
         match review.warnings.as_slice() {
-            [] => listed = format!("- {}\n", cut(&review.said)),
-            all => listed.extend(all.iter().map(|it| format!("- {it}\n"))),
+            [] => listed = format!("- {}\n", shown(&review.said)),
+            all => listed.extend(all.iter().map(|it| format!("- {}\n", shown(it)))),
         }
     }
     if !radius.by_path_only && !radius.outside.is_empty() {
@@ -370,10 +380,10 @@ fn failed(session: &Session, id: &str) -> String {
         "Harness failed on this issue in iteration {}.\n\nFailure type: {kind}\nReason: {}\n\
          Change groups completed: {done}/{total}\n",
         tale.iteration,
-        cut(&why),
+        shown(&why),
     );
     if done > 0 {
-        let titles: Vec<&str> = tale.done().map(|group| group.title.as_str()).collect();
+        let titles: Vec<String> = tale.done().map(|group| shown(&group.title)).collect();
         let _ = writeln!(
             text,
             "Partial work: {}. It has not landed; `windlass lanes list` names where it is kept.",
@@ -399,7 +409,7 @@ fn left(session: &Session, id: &str, why: Option<&str>) -> String {
         tale.done().count(),
         tale.groups.len()
     );
-    let titles: Vec<&str> = tale.done().map(|group| group.title.as_str()).collect();
+    let titles: Vec<String> = tale.done().map(|group| shown(&group.title)).collect();
     if !titles.is_empty() {
         let _ = writeln!(
             text,
@@ -423,7 +433,7 @@ fn progress(session: &Session, id: &str) -> String {
         tale.iteration
     );
     for group in tale.done() {
-        let _ = writeln!(text, "- {}", group.title);
+        let _ = writeln!(text, "- {}", shown(&group.title));
     }
     text.trim_end().to_owned()
 }
@@ -437,8 +447,8 @@ fn blocked(session: &Session, id: &str, at: &Situation) -> String {
     format!(
         "Change group {}/{total} ({}) needs human input: {}",
         nth + 1,
-        group.title,
-        cut(&group.why)
+        shown(&group.title),
+        shown(&group.why)
     )
 }
 

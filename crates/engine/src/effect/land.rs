@@ -238,7 +238,7 @@ fn request(shop: &Shop, job: &Job, how: Land, base: &Oid, tree: &str) -> Result<
         head: shop.store.head(&lane)?,
         tree: Oid::parse(tree).map_err(|_| Trouble::defect("a tree that is none"))?,
         picks: Vec::new(),
-        message: save::message(label(job), job, &[]),
+        message: save::message(label(job), job, &[], &*shop.clerk),
         author: shop.setup.author.clone(),
         when: at,
     })

@@ -10,7 +10,7 @@ use windlass_core::workflow::{Land, Save};
 use windlass_repo::{Applied, Branch, Lane, Oid, Patched, Person, Pushed};
 
 use super::{Job, land, marked, patch, subject};
-use crate::clerk::{Destination, Patching};
+use crate::clerk::{Clerk, Destination, Patching};
 use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
 use crate::shop::{Shop, when};
@@ -34,7 +34,7 @@ pub(super) fn save(
                 None => name.clone(),
             };
             let trailers: Vec<String> = trailers.iter().map(told).collect();
-            let message = shop.setup.mask.text(&message(label, job, &trailers));
+            let message = shop.setup.mask.text(&message(label, job, &trailers, &*shop.clerk));
             let made = shop.store.checkpoint(&lane, &message, author, at)?;
             let paper = saved(job, made.commit.to_string());
             let mut done = job.done(if made.saved { "saved" } else { "nothing" }, paper);
@@ -196,11 +196,16 @@ const SUBJECT_CHARS: usize = 100;
 const WHOLE_CHARS: usize = 2_000;
 
 /// The label (or the unit's title), and the trailers. What is too long for a history stands below it.
-pub(super) fn message(label: Option<&str>, job: &Job, trailers: &[String]) -> String {
+pub(super) fn message(
+    label: Option<&str>,
+    job: &Job,
+    trailers: &[String],
+    clerk: &dyn Clerk,
+) -> String {
     let own = || job.effect.name.replace('_', " ");
     let subject = label.or(job.title.as_deref()).map_or_else(own, str::to_owned);
     // Titles come from anywhere, and a history is read in a terminal.
-    let whole = subject.replace(char::is_control, " ");
+    let whole = clerk.in_history(&subject.replace(char::is_control, " "));
     let whole = whole.trim();
     let mut parts = vec![cut(whole, SUBJECT_CHARS)];
     if parts[0] != whole {

@@ -127,6 +127,22 @@ fn no_other_branches(rig: &Rig) {
     assert!(authors.lines().all(|it| it == "Ada"), "{authors}");
 }
 
+/// No text says that an issue is closed by it; what stands between backticks says nothing.
+#[track_caller]
+fn closes_nothing(text: &str, case: &str) {
+    let closes =
+        ["close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved"];
+    let text: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ").to_lowercase();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    for pair in words.windows(2) {
+        let word = pair[0].trim_matches(|it: char| !it.is_alphanumeric());
+        let names = ["#1", "#2", "mb90-", "harness#", "/issues/1"];
+        let named = names.iter().any(|it| pair[1].contains(it));
+        assert!(!(closes.contains(&word) && named), "{pair:?} in {case}: {text}");
+    }
+    assert!(!text.contains("@everyone"), "{case}: {text}");
+}
+
 /// All cases of a file as issues of a pretended Linear.
 fn nothing_escapes(file: &str) {
     let tracker = Linear::start().unwrap();
@@ -183,6 +199,8 @@ fn nothing_escapes(file: &str) {
     assert_eq!(world.escaped(&texts), [""; 0], "{file}");
     no_other_branches(&rig);
     assert!(tracker.said(&bystander).is_empty() && tracker.state(&bystander) != "Done");
+    let subjects = rig.scratch.git(&["log", "--all", "--exclude=refs/notes/*", "--format=%B"]);
+    subjects.lines().for_each(|line| closes_nothing(line, file));
     let mut makes = 0;
     for ((id, case), foreign) in ids.iter().zip(&cases).zip(foreign) {
         landed_as_planned(&rig, &world, id, case);
@@ -209,6 +227,7 @@ fn heard_as_ever(tracker: &Linear, id: &str, foreign: usize, case: &Case) {
         claim.starts_with("Harness iteration ") && claim.contains("`windlass claim "),
         "{claim}"
     );
+    own.iter().for_each(|it| closes_nothing(it, &case.name));
     let state = tracker.state(id);
     let (state_is, word) = match own.get(1) {
         None => ("In Progress", "claim"),
