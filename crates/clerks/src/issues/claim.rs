@@ -147,10 +147,19 @@ impl Secret {
     }
 
     /// A run is over: from now on its claims are nobody's.
-    pub fn over(state: &Path, run: &str) {
+    ///
+    /// # Errors
+    ///
+    /// When that cannot be kept: what it still claims is released by hand then.
+    pub fn over(state: &Path, run: &str) -> Result<(), Trouble> {
         let path = at(state, run);
-        // Where that fails, what it still claims is released by hand.
-        let _ = fs::rename(&path, path.with_extension("over"));
+        match fs::rename(&path, path.with_extension("over")) {
+            // It has claimed nothing, or was over before.
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Trouble::io("rename", &path, &error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The key of what is marked in a run for an issue: nobody else can foresee it.
@@ -254,9 +263,14 @@ mod tests {
         assert_eq!(mode.mode() & 0o777, 0o600);
         assert_eq!(Secret::of_the_past(dir.path()), []);
         assert_eq!(Secret::of_the_present(dir.path()).len(), 2);
-        Secret::over(dir.path(), "issues-1");
+        Secret::over(dir.path(), "issues-1").unwrap();
         assert_eq!(Secret::of_the_past(dir.path()), [("issues-1".to_owned(), one)]);
         assert_eq!(Secret::of_the_present(dir.path()), [("issues-2".to_owned(), other.clone())]);
+        // Once more it makes no difference, and what cannot be kept is said.
+        Secret::over(dir.path(), "issues-1").unwrap();
+        fs::create_dir_all(dir.path().join("issues/issues-2.over/x")).unwrap();
+        let error = Secret::over(dir.path(), "issues-2").unwrap_err().to_string();
+        assert!(error.contains("issues-2.key"), "{error}");
         assert_eq!(format!("{other:?}"), "Secret");
     }
 }

@@ -258,7 +258,12 @@ impl Clerk for Issues {
     }
 
     fn over(&self) -> Vec<String> {
-        Secret::over(&self.state, &self.run);
+        if let Err(trouble) = Secret::over(&self.state, &self.run) {
+            let what = format!(
+                "{trouble}: what this loop still claims is taken for somebody's until `windlass issues release` ends it"
+            );
+            lock(&self.said).push(what);
+        }
         self.session().dirty = true;
         self.project_file();
         std::mem::take(&mut *lock(&self.said))

@@ -175,7 +175,8 @@ impl GitHub {
     fn issue(&self, asking: &mut Asking<'_>, number: u64) -> Result<Option<Given>, Trouble> {
         match asking.get::<Given>(&format!("{}/issues/{number}", self.here())) {
             Ok(issue) => Ok(Some(issue).filter(|it| it.pull_request.is_none())),
-            Err(Trouble::Gone(_)) => Ok(None),
+            // Where the whole repository cannot be seen any more, nothing is known of its issues.
+            Err(Trouble::Gone(_)) => asking.get::<IgnoredAny>(&self.here()).map(|_| None),
             Err(trouble) => Err(trouble),
         }
     }

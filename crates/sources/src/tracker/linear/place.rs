@@ -110,10 +110,11 @@ impl Asking<'_> {
             _ => known.issue_labels.nodes.iter().map(|it| it.name.clone()).collect(),
         };
         let names = if names.is_empty() { "none at all".to_owned() } else { names.join(", ") };
+        let flag = if kind == "project" || kind == "team" { kind } else { "label" };
         let why = format!("there is no {kind} {wanted}");
         refused(
             shown::line(&why),
-            shown::line(&format!("choose one that the key can see: {names}")),
+            shown::line(&format!("name one that the key can see with --{flag}: {names}")),
         )
     }
 }

@@ -229,15 +229,15 @@ fn what_is_not_there_is_said_with_what_is() {
     let filter = filter();
     insta::assert_snapshot!(error(Filter { project: "Harnes".to_owned(), ..filter.clone() }), @r"
     Linear refuses: there is no project Harnes
-    choose one that the key can see: bbbb (twin), aaaa (Twin), 5eed0f00d1e5 (Harness)
+    name one that the key can see with --project: bbbb (twin), aaaa (Twin), 5eed0f00d1e5 (Harness)
     ");
     insta::assert_snapshot!(error(Filter { team: Some("MB9".to_owned()), ..filter.clone() }), @r"
     Linear refuses: there is no team MB9
-    choose one that the key can see: MB90 (Team MB90)
+    name one that the key can see with --team: MB90 (Team MB90)
     ");
     insta::assert_snapshot!(error(Filter { label: "raedy".to_owned(), ..filter.clone() }), @r"
     Linear refuses: there is no label raedy
-    choose one that the key can see: ready
+    name one that the key can see with --label: ready
     ");
     insta::assert_snapshot!(error(Filter { project: "twin".to_owned(), ..filter }), @r"
     Linear refuses: more than one project is called twin

@@ -14,7 +14,7 @@ use windlass_sources::issues::State;
 use super::super::workflow::{CatalogueArgs, Target};
 use super::follow::Following;
 use super::{NAME, Place, StartArgs, left, left_in, list};
-use crate::config::{IssuesConfig, LandsBy};
+use crate::config::{IssuesConfig, LandsBy, Which};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::Tone;
@@ -110,8 +110,13 @@ fn begin(held: &Held, args: &StartArgs, tone: Tone, out: &mut Output) -> Result<
     let kind = which.which(&said, top);
     let mut args = args.clone();
     if which.project(kind, &said).is_none() && !args.json && std::io::stdin().is_terminal() {
-        which.project =
-            Some(ask("Which Linear project should the harness pull issues from?", None, out)?);
+        let question = match kind {
+            Which::Github => "Which GitHub repository should the harness pull issues from?",
+            Which::Linear | Which::Folder => {
+                "Which Linear project should the harness pull issues from?"
+            }
+        };
+        which.project = Some(ask(question, None, out)?);
         if which.label.is_none() && said.label.is_none() {
             let question = "Which label marks issues as ready for autonomous work?";
             which.label = Some(ask(question, Some("ready"), out)?);

@@ -109,7 +109,7 @@ fn at_a_terminal_the_seeds_three_questions_are_asked() {
     sitting.types("acme/harness\n\n7\n");
     let seen = sitting.rest();
     for question in [
-        "Which Linear project should the harness pull issues from?",
+        "Which GitHub repository should the harness pull issues from?",
         "Which label marks issues as ready for autonomous work? [ready]",
         "Maximum iterations before auto-stop? [20]",
     ] {

@@ -135,6 +135,17 @@ fn nobody_waits_for_longer_than_they_want() {
 }
 
 #[test]
+fn an_issue_is_gone_only_where_its_repository_can_be_seen() {
+    let (there, github, _) = github();
+    there.issue(&Made::default());
+    there.delete(1);
+    assert_eq!(github.look("#1").unwrap(), None);
+    there.hide_from("windlass");
+    let error = github.look("#1").unwrap_err();
+    assert!(error.to_string().contains("is not there for this key"), "{error}");
+}
+
+#[test]
 fn who_may_not_come_in_is_told_why_and_what_to_do() {
     let (there, github, _) = github();
     there.issue(&Made::default());
