@@ -11,6 +11,7 @@ use windlass_sources::tracker::{Marker, NewIssue, Target, TrackerError};
 
 use super::Issues;
 use super::claim::{CLAIM, COMPLETED, FAILED};
+use super::harmless::harmless;
 use super::select::{Before, overridden};
 use super::session::{Gap, Session, Tale};
 
@@ -233,7 +234,8 @@ fn cut(text: &str) -> String {
 /// between backticks, on a line.
 fn shown(text: &str) -> String {
     let text = cut(text);
-    if !text.contains(['@', '#', '<', '[']) && !text.contains("://") {
+    let names_others = text.contains(['@', '#', '<', '[']) || text.contains("://");
+    if !names_others && harmless(&text) == text {
         return text;
     }
     format!("`{}`", windlass_agents::one_line(&text).replace('`', "'"))
