@@ -55,7 +55,7 @@ pub enum LaneSight {
 }
 
 /// What a role may use.
-pub(crate) const TOOLS: [&str; 5] = ["read", "search", "edit", "run", "web"];
+pub const TOOLS: [&str; 5] = ["read", "search", "edit", "run", "web"];
 
 /// Why a role's file cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
