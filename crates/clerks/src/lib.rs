@@ -168,7 +168,7 @@ impl std::fmt::Debug for Tracks {
 
 /// What has been committed to a project.
 pub trait Past: Send + Sync {
-    /// All that is in the history of what is checked out, newest first.
+    /// All that is in the history of what is checked out, newest first, and after that what only other branches have.
     ///
     /// # Errors
     ///

@@ -16,9 +16,19 @@ pub struct Changed {
 impl Repository {
     /// Every commit in the history of what is checked out, with the first line of its message, newest first.
     pub fn past(&self) -> Result<Vec<(Oid, String)>, RepoError> {
+        self.commits_of(&["HEAD"])
+    }
+
+    /// The same of what only other branches of this repository have: what has landed elsewhere, or waits there.
+    pub fn past_elsewhere(&self) -> Result<Vec<(Oid, String)>, RepoError> {
+        self.commits_of(&["--branches", "--not", "HEAD"])
+    }
+
+    fn commits_of(&self, which: &[&str]) -> Result<Vec<(Oid, String)>, RepoError> {
         let place = self.refs();
         let call = self.git.call("past", &place);
-        let said = call.args(["log", "-z", "--format=%H %s", "HEAD", "--"]).ok()?;
+        let call = call.args(["log", "-z", "--format=%H %s"]).args(which.iter().copied());
+        let said = call.args(["--"]).ok()?;
         let said = String::from_utf8_lossy(&said);
         let commits = said.split('\0').filter(|text| !text.is_empty());
         commits

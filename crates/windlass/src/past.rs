@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use windlass_clerks::Changed;
-use windlass_repo::{Branch, Oid, Repository, Store};
-use windlass_sources::plans::Commit;
+use windlass_repo::{Branch, Oid, RepoError, Repository, Store};
+use windlass_sources::plans::{Commit, Place};
 
 /// The history of a person's repository, and of what is built beside it.
 pub struct Past {
@@ -20,11 +20,19 @@ pub struct Past {
 
 type Files = BTreeMap<String, Vec<u8>>;
 
+/// All that markers are held against: what is checked out has it, or another branch of the repository.
+pub fn commits(repository: &Repository) -> Result<Vec<Commit>, RepoError> {
+    let commit = |place| {
+        move |(oid, subject): (Oid, String)| Commit { hash: oid.to_string(), subject, place }
+    };
+    let here = repository.past()?.into_iter().map(commit(Place::Here));
+    let elsewhere = repository.past_elsewhere()?.into_iter().map(commit(Place::Elsewhere));
+    Ok(here.chain(elsewhere).collect())
+}
+
 impl windlass_clerks::Past for Past {
     fn commits(&self) -> Result<Vec<Commit>, String> {
-        let past = self.repository.past().map_err(|error| error.to_string())?;
-        let commit = |(oid, subject): (Oid, String)| Commit { hash: oid.to_string(), subject };
-        Ok(past.into_iter().map(commit).collect())
+        commits(&self.repository).map_err(|error| error.to_string())
     }
 
     fn changed_by(&self, commit: &str) -> Option<Changed> {

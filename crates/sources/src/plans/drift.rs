@@ -11,6 +11,17 @@ pub struct Commit {
     pub hash: String,
     /// The first line of its message.
     pub subject: String,
+    /// By way of what.
+    pub place: Place,
+}
+
+/// By way of what a commit can be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// What is checked out has it.
+    Here,
+    /// Only another branch of the repository has it: a task has landed there, or its landing waits there.
+    Elsewhere,
 }
 
 /// A marker that does not say what the history says.
@@ -34,6 +45,11 @@ pub enum Stale {
         /// The latest.
         hash: String,
     },
+    /// It is done with a commit that cannot be reached, and another has its name: it was amended, or rebased.
+    Replaced {
+        /// The latest.
+        hash: String,
+    },
     /// It is done with a commit that cannot be reached.
     Unreachable,
 }
@@ -42,7 +58,7 @@ impl Drift {
     /// What the marker should say.
     pub fn mended(&self) -> Status {
         match &self.stale {
-            Stale::Committed { hash } => Status::done(Some(hash)),
+            Stale::Committed { hash } | Stale::Replaced { hash } => Status::done(Some(hash)),
             Stale::Unreachable => Status::Todo,
         }
     }
@@ -53,20 +69,25 @@ impl std::fmt::Display for Drift {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Drift { number, line, status, stale } = self;
         write!(f, "task {number} (line {line}) is {status}, ")?;
+        let short = |hash: &str| hash.chars().take(super::HASH_LETTERS).collect::<String>();
         match stale {
-            Stale::Committed { hash } => {
-                let short: String = hash.chars().take(super::HASH_LETTERS).collect();
-                write!(f, "and commit {short} has its name")
+            Stale::Committed { hash } => write!(f, "and commit {} has its name", short(hash)),
+            Stale::Replaced { hash } => {
+                write!(f, "and that commit is on no branch: commit {} has its name", short(hash))
             }
-            Stale::Unreachable => f.write_str("and that commit is not in the history"),
+            Stale::Unreachable => f.write_str("and that commit is on no branch"),
         }
     }
 }
 
 /// The markers of rows that are stale; `commits` are those that can be reached, the latest first.
+///
+/// A row is open although it is done only where what is checked out has a commit of it. It is done wherever its commit is.
 pub fn drift(rows: &[Row], commits: &[Commit]) -> Vec<Drift> {
     let mut by_subject: BTreeMap<String, &Commit> = BTreeMap::new();
-    for commit in commits {
+    let (here, elsewhere): (Vec<&Commit>, Vec<&Commit>) =
+        commits.iter().partition(|commit| commit.place == Place::Here);
+    for commit in here.into_iter().chain(elsewhere) {
         let name = bare(&commit.subject);
         if !name.is_empty() {
             by_subject.entry(name).or_insert(commit);
@@ -82,9 +103,14 @@ pub fn drift(rows: &[Row], commits: &[Commit]) -> Vec<Drift> {
     let stale = |row: &Row| match &row.status {
         Status::Todo | Status::Wip => {
             let commit = by_subject.get(&bare(&row.content))?;
-            Some(Stale::Committed { hash: commit.hash.clone() })
+            let here = commit.place == Place::Here;
+            here.then(|| Stale::Committed { hash: commit.hash.clone() })
         }
-        Status::Done { hash: Some(hash) } if !reachable(hash) => Some(Stale::Unreachable),
+        Status::Done { hash: Some(hash) } if !reachable(hash) => {
+            let other = by_subject.get(&bare(&row.content));
+            let replaced = |other: &&Commit| Stale::Replaced { hash: other.hash.clone() };
+            Some(other.map_or(Stale::Unreachable, replaced))
+        }
         Status::Done { .. } | Status::Other(_) => None,
     };
     let drift = |row: &Row| {

@@ -6,14 +6,13 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use windlass_clerks::memory::Files;
 use windlass_core::value::Value;
-use windlass_sources::plans::{
-    BYTES_MAX, Commit, Drift, Form, NewRow, Number, Plans, Status, drift,
-};
+use windlass_sources::plans::{BYTES_MAX, Drift, Form, NewRow, Number, Plans, Status, drift};
 
 use super::work;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::Tone;
+use crate::past;
 use crate::render::{Output, clean};
 use crate::under_way::Lands;
 use crate::workplace::Workplace;
@@ -209,9 +208,7 @@ fn synced(
     json: bool,
     out: &mut Output,
 ) -> Result<Exit, Error> {
-    let past = place.repository.past()?.into_iter();
-    let commits: Vec<Commit> =
-        past.map(|(oid, subject)| Commit { hash: oid.to_string(), subject }).collect();
+    let commits = past::commits(&place.repository)?;
     let (mut stale, mut left) = (Vec::new(), Vec::new());
     revise(place, file, |plans| {
         stale = drift(plans.rows(), &commits);

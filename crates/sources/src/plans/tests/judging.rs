@@ -1,6 +1,6 @@
 //! How hard a task is, and whether its marker says what the history says.
 
-use super::super::drift::{Commit, drift};
+use super::super::drift::{Commit, Place, drift};
 use super::*;
 
 fn effort(content: &str, known: Known) -> String {
@@ -19,6 +19,7 @@ fn each_factor_of_the_effort_can_be_seen() {
         ("Change all below guardrails/", nothing, "1: guardrails/ +1"),
         ("The core of it", nothing, "0"),
         ("Write the migrations", nothing, "1: \"migration\" +1"),
+        ("Change the architecture of it", nothing, "1: \"architecture\" +1"),
         ("A designer's security design", nothing, "1: \"security\" +1"),
         ("Redesign it", nothing, "0"),
         ("Say hello", Known::Failed, "2: failed before +2"),
@@ -60,7 +61,7 @@ fn words_that_only_look_like_files_are_none() {
 }
 
 fn commit(hash: &str, subject: &str) -> Commit {
-    Commit { hash: hash.to_owned(), subject: subject.to_owned() }
+    Commit { hash: hash.to_owned(), subject: subject.to_owned(), place: Place::Here }
 }
 
 #[test]
@@ -89,11 +90,46 @@ fn stale_markers_are_found_by_subjects_and_hashes_alone() {
         [
             "task 1 (line 5) is cc:TODO, and commit bbbbbbb has its name",
             "task 2 (line 6) is cc:WIP, and commit aaaaaaa has its name",
-            "task 5 (line 9) is cc:Done [ccccccc], and that commit is not in the history",
+            "task 5 (line 9) is cc:Done [ccccccc], and that commit is on no branch",
         ]
     );
     let mended: Vec<String> = found.iter().map(|drift| drift.mended().to_string()).collect();
     assert_eq!(mended, ["cc:Done [bbbbbbb]", "cc:Done [aaaaaaa]", "cc:TODO"]);
     assert_eq!(drift(plans.rows(), &[]).len(), 3);
     assert_eq!(drift(&[], &history), []);
+}
+
+#[test]
+fn a_row_is_done_wherever_its_commit_is_and_open_until_it_is_checked_out() {
+    let plans = plans(&[
+        ["1", "Log in", "-", "cc:Done [bbbbbbb]"],
+        ["2", "Log out", "-", "cc:TODO"],
+        ["3", "Go", "-", "cc:Done [ccccccc]"],
+    ]);
+    let elsewhere = |hash, subject| Commit { place: Place::Elsewhere, ..commit(hash, subject) };
+    let history = [
+        commit("aaaaaaaa00", "Begin"),
+        elsewhere("bbbbbbbb00", "Log in"),
+        elsewhere("9999999900", "Log out"),
+    ];
+    let found = drift(plans.rows(), &history);
+    let told: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["task 3 (line 7) is cc:Done [ccccccc], and that commit is on no branch"]);
+}
+
+#[test]
+fn what_was_amended_is_done_with_the_commit_that_has_its_name_by_now() {
+    let table = ["1", "[P] Log in", "-", "cc:Done [ccccccc]"];
+    let history = [
+        Commit { place: Place::Elsewhere, ..commit("9999999900", "Log in") },
+        commit("bbbbbbbb00", "log in."),
+        commit("aaaaaaaa00", "Log in"),
+    ];
+    let found = drift(plans(&[table]).rows(), &history);
+    let want = "task 1 (line 5) is cc:Done [ccccccc], and that commit is on no branch: commit bbbbbbb has its name";
+    assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), [want]);
+    let mended = found[0].mended().to_string();
+    assert_eq!(mended, "cc:Done [bbbbbbb]");
+    let settled = plans(&[["1", "[P] Log in", "-", &mended]]);
+    assert_eq!(drift(settled.rows(), &history), [], "once is enough");
 }

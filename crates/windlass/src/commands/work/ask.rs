@@ -2,10 +2,12 @@
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
-use windlass_sources::plans::{Commit, Plans, drift};
+use windlass_repo::Repository;
+use windlass_sources::plans::{Drift, Plans, drift};
 
 use crate::error::Error;
 use crate::face::Tone;
+use crate::past;
 use crate::workplace::Held;
 
 /// The dialog, as the seed has it.
@@ -24,13 +26,21 @@ pub fn somebody(tone: Tone) -> bool {
     tone != Tone::Json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
+/// The markers that do not say what the history says.
+pub fn stale(repository: &Repository, plans: &Plans) -> Result<Vec<Drift>, Error> {
+    Ok(drift(plans.rows(), &past::commits(repository)?))
+}
+
+/// What to do about stale markers.
+pub fn sync_first() -> Error {
+    Error::usage("Run `windlass plan sync` first to resolve marker drift")
+        .hint("windlass plan sync; nothing was started")
+}
+
 /// Shows markers that are stale, and asks whether to go on all the same. Whether that was asked, and is settled.
 pub fn about_drift(held: &Held, plans: Option<&Plans>) -> Result<bool, Error> {
     let Some(plans) = plans else { return Ok(false) };
-    let past = held.repository.past()?.into_iter();
-    let commits: Vec<Commit> =
-        past.map(|(oid, subject)| Commit { hash: oid.to_string(), subject }).collect();
-    let stale = drift(plans.rows(), &commits);
+    let stale = stale(&held.repository, plans)?;
     if stale.is_empty() {
         return Ok(false);
     }
@@ -43,8 +53,7 @@ pub fn about_drift(held: &Held, plans: Option<&Plans>) -> Result<bool, Error> {
     if ["y", "yes"].contains(&said.as_str()) {
         return Ok(true);
     }
-    Err(Error::usage("Run `windlass plan sync` first to resolve marker drift")
-        .hint("windlass plan sync; nothing was started"))
+    Err(sync_first())
 }
 
 /// What somebody answers who is asked how far to go.

@@ -6,7 +6,7 @@ use windlass_clerks::work::effort;
 use windlass_sources::plans::{BYTES_MAX, Chosen, Effort, Form, Picked, Plans};
 use windlass_sources::sprint::SprintContract;
 
-use super::{WorkArgs, said, selected, unusable};
+use super::{WorkArgs, ask, said, selected, unusable};
 use crate::base;
 use crate::config::{self, Config};
 use crate::error::Error;
@@ -60,11 +60,19 @@ pub fn run(
             picked,
         })
         .collect();
+    let stale = if args.accept_drift { Vec::new() } else { stale(place, &plans)? };
     let unlisted = args.task.len();
     let (mode, lanes) = args.flags.mode(tasks.len() + unlisted);
     if args.json {
-        out.json(&whole(mode, lanes, &tasks, &args.task, &remarks))?;
+        let mut whole = whole(mode, lanes, &tasks, &args.task, &remarks);
+        whole["stale"] = stale.into();
+        out.json(&whole)?;
         return Ok(Exit::Done);
+    }
+    if !stale.is_empty() {
+        out.note(
+            "stale markers: it would ask first whether to go on; `windlass plan sync` mends them",
+        )?;
     }
     let count = tasks.len() + unlisted;
     let many = if count == 1 { "1 task".to_owned() } else { format!("{count} tasks") };
@@ -78,13 +86,22 @@ pub fn run(
     }
     // At once: there may be thousands of lines.
     out.bytes(text.as_bytes())?;
-    for remark in &remarks {
+    for remark in stale.iter().chain(&remarks) {
         out.note(&clean(remark))?;
     }
     for (line, what) in &plans.remarks {
         out.note(&format!("{file}:{line}: {}", clean(what)))?;
     }
     Ok(Exit::Done)
+}
+
+/// The markers that do not say what the history says, a line each. A repository without a commit has no history.
+fn stale(place: &Workplace, plans: &Plans) -> Result<Vec<String>, Error> {
+    if place.repository.head().is_err() {
+        return Ok(Vec::new());
+    }
+    let stale = ask::stale(&place.repository, plans)?;
+    Ok(stale.iter().map(ToString::to_string).collect())
 }
 
 /// The settings as they are by now: a run reads those of the commit that it begins at.

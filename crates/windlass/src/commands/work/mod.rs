@@ -29,7 +29,7 @@ use crate::face::Tone;
 use crate::known;
 use crate::meta::Meta;
 use crate::prepared::Onto;
-use crate::render::Output;
+use crate::render::{Output, clean};
 use crate::under_way::{self, Lands, Order};
 use crate::workplace::{Held, Workplace};
 
@@ -296,11 +296,8 @@ fn begin(
     if let (Some(chosen), true) = (&chosen, tasks.is_empty())
         && chosen.picked.is_empty()
     {
-        for remark in &chosen.remarks {
-            out.note(remark)?;
-        }
-        out.line(&format!("every task of {file} is done: there is nothing to do"))?;
-        return Ok(Exit::Done);
+        let plans = plans.as_ref().filter(|_| !drift_seen);
+        return nothing_to_do(held, &file, plans, chosen, out);
     }
     if args.flags.auto_mode {
         out.note("--auto-mode: agents work without asking in any case, inside their sandbox")?;
@@ -316,6 +313,29 @@ fn begin(
         ("drift_seen".to_owned(), Value::Flag(drift_seen)),
     ]);
     start(held, inputs, lands(held, args)?, tone)
+}
+
+/// Says that all is done, unless markers say so of what no branch has: nobody has looked at those, if there are any here.
+fn nothing_to_do(
+    held: &Held,
+    file: &str,
+    plans: Option<&Plans>,
+    chosen: &Chosen,
+    out: &mut Output,
+) -> Result<Exit, Error> {
+    for remark in &chosen.remarks {
+        out.note(remark)?;
+    }
+    let stale = plans.map(|plans| ask::stale(&held.repository, plans)).transpose()?;
+    let stale = stale.unwrap_or_default();
+    for stale in &stale {
+        out.note(&clean(&stale.to_string()))?;
+    }
+    if !stale.is_empty() {
+        return Err(ask::sync_first());
+    }
+    out.line(&format!("every task of {file} is done: there is nothing to do"))?;
+    Ok(Exit::Done)
 }
 
 /// Where it lands: without a commit on a branch of its own, that is handed over as one change.

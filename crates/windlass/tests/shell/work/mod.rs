@@ -2,6 +2,7 @@
 
 mod browser;
 mod contracts;
+mod drift;
 mod example;
 mod fixes;
 mod modes;
