@@ -178,12 +178,14 @@ impl Work {
             Some(text) => {
                 let own = lock(&self.projection).is_ours(&path, &text);
                 let there = SprintContract::read(&path, &text)?;
-                match there.standing(sealed.as_deref()) {
-                    Standing::Ready => ("ready", there),
-                    Standing::Changed => ("changed", there),
-                    // What we wrote for another run is made anew; what a person wrote is taken as it is.
-                    Standing::Unapproved if own => ("drafted", draft),
-                    Standing::Unapproved => ("drafted", there),
+                // Nobody's seal is on record here: then it stands or falls by the one that it has.
+                let known = sealed.as_deref().or(there.digest.as_deref());
+                match (there.standing(known), &sealed) {
+                    (Standing::Changed, _) => ("changed", there),
+                    (Standing::Ready, Some(_)) => ("ready", there),
+                    // What we wrote for another run is made anew; what a person wrote is taken as it is, and reviewed.
+                    _ if own => ("drafted", draft),
+                    _ => ("drafted", there),
                 }
             }
             None => ("drafted", draft),
@@ -206,6 +208,9 @@ impl Work {
 
     /// Whether a contract is what was approved, on the disk as well.
     fn contract_by_now(&self, at: &Situation) -> Result<Reading, SourceError> {
+        if word == "changed" {
+            reading.remarks.push(not_approved(&path));
+        }
         let unit = at.unit.as_ref().map(|(unit, _)| unit.as_str()).unwrap_or_default();
         let Some(number) = Number::of(unit) else { return Ok(came("unapproved")) };
         let path = sprint::path(&number);
@@ -226,11 +231,7 @@ impl Work {
             Standing::Unapproved => {
                 Reading { remarks: vec![format!("{path} is not approved")], ..came("unapproved") }
             }
-            Standing::Changed => {
-                let what =
-                    format!("{path} is not what was approved: remove it, and it is made anew");
-                Reading { remarks: vec![what], ..came("changed") }
-            }
+            Standing::Changed => Reading { remarks: vec![not_approved(&path)], ..came("changed") },
         })
     }
 
@@ -356,6 +357,11 @@ fn draft(session: &Session, unit: &str, checks: &BTreeMap<String, String>) -> Sp
 }
 
 fn came(word: &str) -> Reading {
+/// That a contract was changed after it was approved, and what to do.
+fn not_approved(path: &str) -> String {
+    format!("{path} is not what was approved: remove it, and it is made anew")
+}
+
     Reading { verdict: word.to_owned(), ..Reading::default() }
 }
 

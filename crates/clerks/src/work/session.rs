@@ -120,8 +120,6 @@ pub struct Tale {
     pub files: BTreeSet<String>,
     /// The commit, once it has landed.
     pub commit: Option<String>,
-    /// How to take it, if it waits.
-    pub waits: Option<String>,
     /// What was recorded about its way, in order.
     pub records: Vec<String>,
     /// What went wrong last, in a line.
@@ -224,7 +222,7 @@ impl Session {
                     self.fresh.insert(path.clone());
                 }
                 if let Some(bytes) = blob(holds) {
-                    self.take_paper(path, bytes);
+                    self.take_paper(*effect, path, bytes);
                 }
             }
             Note::Paper { path, holds: None, .. } => {
@@ -237,10 +235,9 @@ impl Session {
             Note::Checked { effect, name, came, output, .. } => {
                 self.checked(*effect, name, *came, text(output.as_deref()));
             }
-            Note::Landed { unit: Some(unit), commit, branch, waits, .. } => {
+            Note::Landed { unit: Some(unit), commit, branch, .. } => {
                 self.branch = Some(branch.clone());
-                let tale = self.tale(unit);
-                (tale.commit, tale.waits) = (Some(commit.clone()), waits.clone());
+                self.tale(unit).commit = Some(commit.clone());
                 self.reviewed.insert(unit.clone());
             }
             Note::Conflicted { unit: Some(unit), files } => {
@@ -284,9 +281,14 @@ impl Session {
             _ => {}
         }
     }
+            // Why it is not worked on, and what to do about that, is said where it was read.
+            ("sprint-contract" | "contract-standing", Some(unit)) if !text.is_empty() => {
+                self.tale(&unit).trouble = Some(text.to_owned());
+            }
 
     /// A paper as somebody wrote it.
-    fn take_paper(&mut self, path: &str, bytes: Vec<u8>) {
+    fn take_paper(&mut self, effect: EffectId, path: &str, bytes: Vec<u8>) {
+        let seals = self.flights.get(&effect).is_some_and(|(_, at)| at == stage::CONTRACT_SEAL);
         let text = String::from_utf8_lossy(&bytes).into_owned();
         if path == self.path {
             self.plans = Some(Plans::read(text));
@@ -294,7 +296,8 @@ impl Session {
             && let Ok(contract) = SprintContract::read(path, &text)
         {
             let tale = self.tale(&unit);
-            tale.sealed.clone_from(&contract.digest);
+            // What a person has written may have a digest, too: only our own seal counts.
+            tale.sealed = contract.digest.clone().filter(|_| seals);
             tale.contract = Some(contract);
         }
         self.papers.insert(path.to_owned(), bytes.into());

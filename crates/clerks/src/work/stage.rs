@@ -7,6 +7,7 @@ stages! { ALL:
     CI = "ci",
     CI_CAUSE = "ci_cause",
     CONTRACT_REVIEW = "contract_review",
+    CONTRACT_SEAL = "contract_seal",
     CREATE = "create",
     FIX = "fix",
     IMPLEMENT = "implement",
