@@ -15,8 +15,8 @@ use windlass_sources::plans::{
 use windlass_sources::sprint::{self, BrowserMode, SprintContract, Standing};
 use windlass_sources::{Reading, SourceError};
 
-use super::red::{self, Reason};
-use super::session::{CONTRACT, Session, UNLISTED_DOD};
+use super::red::{self, Reason, Written};
+use super::session::{CONTRACT, Session, Tale, UNLISTED_DOD};
 use super::{Work, understood};
 use crate::memory::failures;
 
@@ -150,7 +150,8 @@ impl Work {
         let Some((_, printed)) = tale.and_then(|tale| tale.red.as_ref()) else {
             return came("unclear");
         };
-        match red::reason(printed, session.on_base()) {
+        let written = tale.map(|tale| self.written(tale)).unwrap_or_default();
+        match red::reason(printed, session.on_base(), &written) {
             Reason::Right => came("right"),
             Reason::Wrong(what) => Reading { remarks: vec![what], ..came("wrong") },
             Reason::Unclear => {
@@ -159,6 +160,18 @@ impl Work {
                 Reading { remarks: vec![what.to_owned()], ..came("unclear") }
             }
         }
+    }
+
+    /// What whoever writes its test has changed, as it is by now.
+    fn written(&self, tale: &Tale) -> Written {
+        let text = |path: &String| {
+            let (past, commit) = (self.history.0.as_ref()?, tale.test_commit.as_ref()?);
+            let bytes = past.files_built(commit, path).ok()?.remove(path)?;
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        // Their names say enough where nobody can look.
+        let all = tale.test_files.iter().take(TOLD);
+        all.map(|path| (path.clone(), text(path).unwrap_or_default())).collect()
     }
 
     /// The contract of a task: as it is there, or made of its row.
@@ -195,6 +208,9 @@ impl Work {
             return Err(SourceError::bad(&path, flaws.join("; ")));
         }
         let mut reading = came(word);
+        if word == "changed" {
+            reading.remarks.push(not_approved(&path));
+        }
         let profile = contract.review.reviewer_profile;
         reading.facts = BTreeMap::from([
             ("profile".to_owned(), Value::text(profile.word())),
@@ -208,9 +224,6 @@ impl Work {
 
     /// Whether a contract is what was approved, on the disk as well.
     fn contract_by_now(&self, at: &Situation) -> Result<Reading, SourceError> {
-        if word == "changed" {
-            reading.remarks.push(not_approved(&path));
-        }
         let unit = at.unit.as_ref().map(|(unit, _)| unit.as_str()).unwrap_or_default();
         let Some(number) = Number::of(unit) else { return Ok(came("unapproved")) };
         let path = sprint::path(&number);
@@ -344,6 +357,11 @@ fn unlisted(plans: &Plans, extra: &[String]) -> Vec<Item> {
     items
 }
 
+/// That a contract was changed after it was approved, and what to do.
+fn not_approved(path: &str) -> String {
+    format!("{path} is not what was approved: remove it, and it is made anew")
+}
+
 /// A contract as it follows from a task and the project.
 fn draft(session: &Session, unit: &str, checks: &BTreeMap<String, String>) -> SprintContract {
     if let Some(row) = session.row(unit) {
@@ -357,11 +375,6 @@ fn draft(session: &Session, unit: &str, checks: &BTreeMap<String, String>) -> Sp
 }
 
 fn came(word: &str) -> Reading {
-/// That a contract was changed after it was approved, and what to do.
-fn not_approved(path: &str) -> String {
-    format!("{path} is not what was approved: remove it, and it is made anew")
-}
-
     Reading { verdict: word.to_owned(), ..Reading::default() }
 }
 

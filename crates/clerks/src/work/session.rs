@@ -92,6 +92,10 @@ pub struct Tale {
     pub additions: Additions,
     /// Why its tests failed before the implementation.
     pub red: Option<(Check, String)>,
+    /// Files that whoever writes its test has changed.
+    pub test_files: BTreeSet<String>,
+    /// The commit that holds them as they are by now.
+    pub test_commit: Option<String>,
     /// What the red test was sent back for.
     pub red_flaw: Option<String>,
     /// What its scout does not know.
@@ -277,14 +281,14 @@ impl Session {
                     *fate = Fate::Pending;
                 }
             }
-            ("land", Some(unit)) => self.tale(&unit).trouble = Some(text.to_owned()),
-            _ => {}
-        }
-    }
             // Why it is not worked on, and what to do about that, is said where it was read.
             ("sprint-contract" | "contract-standing", Some(unit)) if !text.is_empty() => {
                 self.tale(&unit).trouble = Some(text.to_owned());
             }
+            ("land", Some(unit)) => self.tale(&unit).trouble = Some(text.to_owned()),
+            _ => {}
+        }
+    }
 
     /// A paper as somebody wrote it.
     fn take_paper(&mut self, effect: EffectId, path: &str, bytes: Vec<u8>) {
@@ -315,6 +319,10 @@ impl Session {
         }
         match asked.stage.as_str() {
             stage::BACKGROUND if came == "unsure" => tale.question = Some(gist),
+            stage::RED => {
+                tale.test_files.extend(answered.files.iter().cloned());
+                tale.test_commit.clone_from(&answered.commit);
+            }
             stage::CONTRACT_REVIEW => {
                 tale.additions.by.clone_from(&asked.agent);
                 if came == "unapproved" {

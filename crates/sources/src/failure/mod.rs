@@ -8,12 +8,14 @@
 //! | anything that writes JUnit's XML | `junit.rs` |
 //! | `cargo test`, `cargo nextest`, the compiler | `rust.rs` |
 //! | `pytest` | `pytest.rs` |
+//! | `jest` | `jest.rs` |
 //! | `node --test`, as TAP and as it shows it to people | `node.rs` |
 //! | `go test`, with `-json` and without | `go.rs` |
 //! | anything else | `words.rs` |
 //! | … and which tests have run | `ran.rs` |
 
 mod go;
+mod jest;
 mod junit;
 mod node;
 mod proposal;
@@ -117,7 +119,15 @@ impl Cause {
 /// All failures that are in what a failing command has printed; at most one if nobody knows the form.
 pub fn failures(printed: &str) -> Vec<Failure> {
     let plain = without_colours(printed);
-    let readers = [junit::read, go::read_json, rust::read, pytest::read, node::read, go::read_text];
+    let readers = [
+        junit::read,
+        go::read_json,
+        rust::read,
+        pytest::read,
+        jest::read,
+        node::read,
+        go::read_text,
+    ];
     let found = readers.iter().map(|read| read(&plain)).find(|found| !found.is_empty());
     found.unwrap_or_else(|| words::read(&plain))
 }
