@@ -8,6 +8,7 @@ use windlass_engine::clerk::{Situation, Told};
 use windlass_engine::date::date;
 use windlass_engine::entry::Check;
 use windlass_engine::message::Trouble;
+use windlass_sources::failure::failures as failing;
 use windlass_sources::plans::{HASH_LETTERS, Number, Plans};
 use windlass_sources::sprint::{self, BrowserMode, Flow, Profile, Route};
 
@@ -249,6 +250,11 @@ impl Work {
             );
         }
         if let Some(log) = session.tales.get(unit).and_then(|tale| tale.failed_after.as_ref()) {
+            said.push_str("\n\nRemaining issues:");
+            for failure in failing(log).iter().take(NAMED) {
+                let test = failure.test.as_ref().map_or(String::new(), |test| format!(" {test}:"));
+                let _ = write!(said, "\n  - {}:{test} {}", failure.class.word(), failure.message);
+            }
             let _ = write!(said, "\n\nWhat CI printed:\n{}", end(log));
         }
         text(said)

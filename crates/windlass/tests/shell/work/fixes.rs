@@ -90,6 +90,9 @@ fn ci_that_fails_is_mended_twice_and_the_third_time_is_a_persons() {
         "{gate}"
     );
     assert!(rig.told.contains("Attempted fixes:"), "{}", rig.told);
+    let remains = "Remaining issues:\n  - type_error: TypeError: x is not a function\n";
+    let told = rig.told.replace("\n    ", "\n  ");
+    assert!(told.contains(remains), "{told}");
     assert_eq!(rig.answers("propose_last", &["reject"]), Some(3), "{}", rig.told);
 }
 
