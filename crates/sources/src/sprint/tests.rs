@@ -98,6 +98,11 @@ fn what_is_seen_in_a_browser_is_looked_at_in_one() {
     assert_eq!(contract.contract.browser_validation[0].description, "the button is green");
     assert_eq!(contract.contract.browser_validation.len(), 1);
     assert_eq!(contract.contract.risk_flags, ["ux-regression"]);
+    for content in ["Spike: another parser", "Evaluate three databases", "A prototype of it"] {
+        let row = self::row(content, "there is an answer");
+        let flags = SprintContract::draft(&row, &BTreeMap::new()).contract.risk_flags;
+        assert_eq!(flags, ["needs-spike"], "{content}");
+    }
     let plain = SprintContract::draft(&self::row("Build it", "-"), &BTreeMap::new());
     assert_eq!(plain.review.reviewer_profile, Profile::Static);
     assert_eq!(plain.contract.checks[0].description, "Build it");
