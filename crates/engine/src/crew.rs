@@ -178,6 +178,36 @@ impl Crew {
         self.at_once.get(account).copied()
     }
 
+    /// Which of the words of a stage, between `|`, is about somebody who is there: an agent, a kind, or `not ROLE`, which is an
+    /// agent that is not the one who plays that role, of another kind if there is one. Who is named for the role itself is meant
+    /// before that.
+    pub fn meant(
+        &self,
+        words: &str,
+        (name, role): (&str, &Role),
+        played: impl Fn(&str) -> Role,
+    ) -> Option<String> {
+        let filled = role.post.and_then(|post| self.posts.get(&post));
+        let is_named = self.roles.get(name).is_some_and(|agents| !agents.is_empty())
+            || filled.is_some_and(|seat| !seat.agents.is_empty());
+        words.split('|').map(str::trim).find_map(|word| match word.strip_prefix("not ") {
+            Some(_) if is_named => None,
+            Some(other) => {
+                let call = self.call(other, &played(other), None)?;
+                self.unlike(call.agents.first()?)
+            }
+            None => Some(word.to_owned()).filter(|word| !self.named(word).is_empty()),
+        })
+    }
+
+    /// Another agent than one, of another kind if there is one.
+    fn unlike(&self, one: &str) -> Option<String> {
+        let kind = self.agents.get(one);
+        let others = || self.agents.iter().filter(|(name, _)| *name != one);
+        let of_another = others().find(|(_, own)| Some(*own) != kind);
+        of_another.or_else(|| others().next()).map(|(name, _)| name.clone())
+    }
+
     /// Who plays a role: whom the stage wants, if they are there, then whom the configuration names for the role, or for its
     /// post, or for all.
     pub fn call(&self, name: &str, role: &Role, wanted: Option<&str>) -> Option<Call> {
@@ -312,6 +342,35 @@ mod tests {
         assert_eq!(who(&crew, Some(ANY)).as_deref(), Some("mine"));
         let call = crew.call("other", &role(None), None).unwrap();
         assert_eq!((call.agents, call.tier, call.effort), (names(&["any"]), Tier::Strong, None));
+    }
+
+    #[test]
+    fn whoever_is_not_the_one_is_another_unless_somebody_was_named() {
+        let any = [(ANY.to_owned(), vec!["mine".to_owned()])];
+        let kinds = |kinds: &[(&str, &str)]| {
+            kinds.iter().map(|(name, kind)| ((*name).to_owned(), (*kind).to_owned())).collect()
+        };
+        let mut crew = Crew { roles: any.into(), ..Crew::default() };
+        let who = |crew: &Crew| {
+            let judge = role(Some(Post::Evaluator));
+            crew.meant("codex | not worker", ("judge", &judge), |_| role(Some(Post::Executor)))
+        };
+        crew.agents = kinds(&[("mine", "claude")]);
+        assert_eq!(who(&crew), None, "nobody else is there");
+        crew.agents = kinds(&[("also", "claude"), ("mine", "claude")]);
+        assert_eq!(who(&crew).as_deref(), Some("also"));
+        crew.agents = kinds(&[("also", "claude"), ("mine", "claude"), ("other", "api")]);
+        assert_eq!(who(&crew).as_deref(), Some("other"), "another kind comes first");
+        let seat = |name: &str| Seat { agents: vec![name.to_owned()], ..Seat::default() };
+        crew.posts.insert(Post::Executor, seat("other"));
+        assert_eq!(who(&crew).as_deref(), Some("also"), "somebody else works");
+        crew.posts.insert(Post::Evaluator, seat("mine"));
+        assert_eq!(who(&crew), None, "somebody was named for the post");
+        crew.posts.remove(&Post::Evaluator);
+        crew.roles.insert("judge".into(), vec!["mine".to_owned()]);
+        assert_eq!(who(&crew), None, "somebody was named for the role");
+        crew.agents.insert("theirs".into(), "codex".into());
+        assert_eq!(who(&crew).as_deref(), Some("codex"), "the first word counts first");
     }
 
     #[test]

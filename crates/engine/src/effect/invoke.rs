@@ -45,7 +45,9 @@ pub(super) fn invoke(
 ) -> Outcome {
     let played = shop.setup.role(role);
     let crew = &shop.setup.crew;
-    let Some(mut call) = crew.call(role, &played, wanted) else {
+    let wanted =
+        wanted.and_then(|it| crew.meant(it, (role, &played), |name| shop.setup.role(name)));
+    let Some(mut call) = crew.call(role, &played, wanted.as_deref()) else {
         return Err(Trouble::new(format!("no agent plays the role `{role}`")).next(format!(
             "name one in windlass.toml, as `[roles] {role} = \"…\"` or `[roles] default = \"…\"`, and commit that"
         )));
