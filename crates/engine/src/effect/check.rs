@@ -311,8 +311,9 @@ impl Checks<'_> {
         let came = if passed(&finished) {
             Check::Pass
         } else if alone {
-            let there = finished.ending != Ending::Exited(NOT_FOUND);
-            if there { Check::Fail } else { Check::Skipped }
+            // A hook whose tool is not installed objects to nothing. What the work is to bring about is there, or it has failed.
+            let absent = name == COMMIT_HOOKS && finished.ending == Ending::Exited(NOT_FOUND);
+            if absent { Check::Skipped } else { Check::Fail }
         } else {
             match self.on_base(name, command, base)? {
                 Ok(Check::Fail) => Check::FailedBefore,

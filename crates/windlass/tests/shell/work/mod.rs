@@ -12,3 +12,4 @@ mod red;
 mod review;
 mod rig;
 mod seed;
+mod verdicts;
