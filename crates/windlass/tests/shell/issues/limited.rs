@@ -34,16 +34,20 @@ fn waits(rig: &Rig, args: &[&str]) -> Child {
     let mut command = rig.scratch.windlass(args);
     let mut child = command.env("GITHUB_TOKEN", KEY).stdout(Stdio::null()).spawn().unwrap();
     let lines = BufReader::new(child.stderr.as_mut().unwrap()).lines().map(Result::unwrap);
-    let mut seen = Vec::new();
+    let (mut seen, mut is_there) = (String::new(), false);
     for line in lines {
-        let is_it = line.contains("GitHub is limited until ")
-            && line.contains(" UTC: API rate limit exceeded");
-        seen.push(line);
-        if is_it {
-            return child;
+        is_there =
+            line.contains("GitHub is limited until ") && line.contains(" UTC: API rate limit");
+        seen.push_str(&format!("{line}\n"));
+        if is_there {
+            break;
         }
     }
-    panic!("it never says so: {seen:?}");
+    if !is_there {
+        child.wait().unwrap();
+    }
+    assert!(is_there, "it never says so: {seen}");
+    child
 }
 
 /// Ctrl-C, which nobody is to wait for.
