@@ -21,15 +21,15 @@ fn a_command_of_the_definition_of_done_that_nobody_has_made_fails() {
     assert!(gate.to_string().contains("./greet.sh"), "{gate}");
     assert!(!rig.records().contains(&"DOWNGRADE_TO_STATIC".to_owned()), "{seen}");
     assert_eq!(rig.subjects(), [""; 0]);
-    // One that is there and cannot be started is no better; told so, they make it.
-    let makes = |text: &str, stage: &str| {
-        works("1", stage, "done 1\n")
-            .replace("[answer.write]\n", &format!("[answer.write]\n'greet' = '''{text}'''\n"))
-    };
-    let script = makes("", "implement") + &makes("echo Hello\n", "fix");
-    let mut rig = with_dod("`sh ./greet` says Hello; `./greet2` too", &script, &[]);
-    rig.ends(&["1", "--no-tdd"], 8);
-    assert_eq!(rig.subjects(), [""; 0], "one of two is missing still");
+    // One that is there and cannot be started is no better.
+    let makes = works("1", "", "done 1\n").replace(
+        "[answer.write]\n",
+        "[answer.write]\n'greet.sh' = '''#!/bin/sh\necho Hello\n'''\n",
+    );
+    let mut rig = with_dod("`./greet.sh` prints Hello", &makes, &[]);
+    let seen = rig.ends(&["1", "--no-tdd"], 8);
+    assert!(seen.contains("1: check contract-2: fail"), "{seen}");
+    assert_eq!(rig.subjects(), [""; 0]);
 }
 
 /// A contract that a person has written.
