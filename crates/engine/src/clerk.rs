@@ -49,6 +49,8 @@ pub struct Said<'a> {
     pub facts: &'a mut BTreeMap<String, Value>,
     /// Lists by name.
     pub lists: &'a mut BTreeMap<String, Vec<Item>>,
+    /// The verdict that counts instead, and why, where that follows from what else was said.
+    pub instead: &'a mut Option<(String, String)>,
 }
 
 /// What was told.

@@ -294,7 +294,8 @@ mod tests {
         let group = Item { id: "g1".into(), files, ..Item::default() };
         let mut lists = BTreeMap::from([("groups".to_owned(), vec![group])]);
         let mut facts = BTreeMap::new();
-        let said = Said { attempt: 1, text: "", facts: &mut facts, lists: &mut lists };
+        let said =
+            Said { attempt: 1, text: "", facts: &mut facts, lists: &mut lists, instead: &mut None };
         let why = planned(said);
         (why, lists["groups"][0].files.iter().map(ToString::to_string).collect())
     }

@@ -103,8 +103,8 @@ pub struct Session {
     pub moved: BTreeSet<String>,
     /// Something that files show has changed.
     pub dirty: bool,
-    /// Titles that validators have reported, so that nobody builds a thing twice.
-    pub reported: BTreeSet<String>,
+    /// Titles of what validators have found and the journal does not have as features yet, by whose validator it was.
+    pub found_now: BTreeMap<String, BTreeSet<String>>,
     /// Ids that what validators have found was given.
     pub numbered: BTreeSet<String>,
     /// What was built of each feature that has not landed: the commit that its lane stands on, and the one that has it.
@@ -184,6 +184,14 @@ impl Session {
     /// Whether a person has taken a feature out of the queue.
     pub fn is_removed(&self, id: &str) -> bool {
         self.removed.contains_key(id)
+    }
+
+    /// What nobody has to find any more: titles of all features, and of what other lanes have found at this moment.
+    pub(super) fn known_to(&self, unit: &str) -> BTreeSet<String> {
+        let all = self.queue.features.iter().chain(self.removed.values()).chain(&self.fixes);
+        let elsewhere = self.found_now.iter().filter(|(of, _)| *of != unit);
+        let elsewhere = elsewhere.flat_map(|(_, titles)| titles.iter().cloned());
+        all.map(|feature| normal(&feature.title)).chain(elsewhere).collect()
     }
 
     /// Whether a feature mends what a validator found, in this mission or in one before.
@@ -535,6 +543,7 @@ impl Session {
             Event::Moved(moved) => self.moved(moved, run),
             Event::UnitSettled { unit, because, by, .. } => {
                 let Some(view) = run.unit_at(*unit) else { return };
+                self.found_now.remove(&*view.id);
                 self.stands(&view, run);
                 let on = because.and_then(|on| run.unit_at(on)).map(|on| on.id);
                 let reason = match (on, by) {
@@ -584,7 +593,6 @@ impl Session {
                 ("gone", None) => items.iter().for_each(|item| self.taken_back(item)),
                 ("issues", _) => {
                     for item in items {
-                        self.reported.insert(normal(&item.title));
                         let detail = item.facts.get("detail").map(ToString::to_string);
                         self.details.insert(item.id.to_string(), detail.unwrap_or_default());
                     }
@@ -629,6 +637,10 @@ impl Session {
             }
         }
         self.meet(run);
+        if let Some(unit) = &unit {
+            // What became a feature is known as one by now; what did not may be found again.
+            self.found_now.remove(unit);
+        }
         self.refresh(moved.frame, run);
         if !moved.add.is_empty() {
             // Some that had settled may be pending again.

@@ -62,7 +62,7 @@ fn validates(
     verdict: &str,
     claims: &[(&str, &str)],
     issues: &[&str],
-) -> (Option<String>, Vec<(String, String)>) {
+) -> Validated {
     let item =
         |id: &str, title: &str| Item { id: id.into(), title: title.into(), ..Item::default() };
     let claims = claims.iter().map(|(id, holds)| Item {
@@ -74,11 +74,21 @@ fn validates(
         ("claims".to_owned(), claims.collect::<Vec<_>>()),
         ("issues".to_owned(), issues.collect()),
     ]);
-    let mut facts = BTreeMap::new();
-    let said = Said { attempt: 1, text: "", facts: &mut facts, lists: &mut lists };
+    let (mut facts, mut instead) = (BTreeMap::new(), None);
+    let (facts, instead_of) = (&mut facts, &mut instead);
+    let said = Said { attempt: 1, text: "", facts, lists: &mut lists, instead: instead_of };
     let refused = mission.validated(verdict, said, &about(id));
     let found = lists["issues"].iter().map(|it| (it.id.to_string(), it.title.to_string()));
-    (refused, found.collect())
+    let counts = instead.map_or_else(|| verdict.to_owned(), |(counts, _)| counts);
+    Validated { refused, found: found.collect(), counts }
+}
+
+/// What comes of what a validator says.
+struct Validated {
+    refused: Option<String>,
+    found: Vec<(String, String)>,
+    /// The verdict that counts.
+    counts: String,
 }
 
 #[test]
@@ -86,7 +96,7 @@ fn a_verdict_is_held_against_its_claims() {
     let place = Place::new();
     let mission = place.mission(TWO);
     let refused = |verdict: &str, claims: &[(&str, &str)]| {
-        validates(&mission, "F-A", verdict, claims, &[]).0.is_some()
+        validates(&mission, "F-A", verdict, claims, &[]).refused.is_some()
     };
     assert!(!refused("pass", &[("it is A.", "yes")]), "as it is meant");
     assert!(refused("pass", &[("It is a", "no")]));
@@ -104,7 +114,7 @@ fn what_was_found_is_numbered_and_nobody_builds_it_twice() {
     let place = Place::new();
     let mission = place.mission(TWO);
     let found = |id: &str, claim: &str, issues: &[&str]| {
-        validates(&mission, id, "issues", &[(claim, "yes")], issues).1
+        validates(&mission, id, "issues", &[(claim, "yes")], issues).found
     };
     let first = found("F-A", "It is a", &["No full stop", "no FULL stop!", "Build b", "No comma"]);
     let want = [("F-FIX-A-1", "No full stop"), ("F-FIX-A-2", "No comma")];
@@ -119,9 +129,63 @@ fn what_is_refused_has_found_nothing() {
     let place = Place::new();
     let mission = place.mission(TWO);
     validates(&mission, "F-A", "issues", &[("It is a", "no")], &["No comma"]);
-    let (refused, found) =
-        validates(&mission, "F-A", "issues", &[("It is a", "yes")], &["No comma"]);
-    assert_eq!((refused, found.len()), (None, 1), "the next time it counts");
+    let came = validates(&mission, "F-A", "issues", &[("It is a", "yes")], &["No comma"]);
+    assert_eq!((came.refused, came.found.len()), (None, 1), "the next time it counts");
+}
+
+/// Nor what comes with a verdict that makes no features of it, or in an answer that the journal never got.
+#[test]
+fn what_became_no_feature_may_be_found_again() {
+    let place = Place::new();
+    let mission = place.mission(TWO);
+    let says = |verdict: &str, holds: &str| {
+        validates(&mission, "F-A", verdict, &[("It is a", holds)], &["No comma"])
+    };
+    assert_eq!(says("fail", "no").counts, "fail");
+    assert_eq!(says("ambiguous", "unclear").counts, "ambiguous");
+    let first = says("issues", "yes");
+    assert_eq!((first.counts.as_str(), first.found.len()), ("issues", 1));
+    // Whoever ran it was stopped before that was on record, and it is asked once more.
+    let again = says("issues", "yes");
+    assert_eq!(
+        (again.counts.as_str(), again.found.len()),
+        ("issues", 1),
+        "it is still to be built"
+    );
+}
+
+#[test]
+fn whether_issues_were_found_decides_between_pass_and_issues() {
+    let place = Place::new();
+    let mission = place.mission(TWO);
+    let counts = |verdict: &str, issues: &[&str]| {
+        validates(&mission, "F-A", verdict, &[("It is a", "yes")], issues).counts
+    };
+    assert_eq!(counts("pass", &[]), "pass");
+    assert_eq!(counts("pass", &["No comma"]), "issues");
+    assert_eq!(counts("issues", &["No comma"]), "issues");
+    assert_eq!(counts("issues", &[]), "pass");
+    assert_eq!(counts("issues", &["Build b!"]), "pass", "somebody builds it already");
+}
+
+/// However close together two lanes are asked.
+#[test]
+fn two_lanes_that_find_the_same_at_the_same_moment_have_found_one_thing() {
+    let place = Place::new();
+    let mission = place.mission(TWO);
+    for round in 0..300 {
+        let title = format!("Flaw {round}");
+        let both = std::sync::Barrier::new(2);
+        let asks = |id: &str, claim: &str| {
+            both.wait();
+            validates(&mission, id, "issues", &[(claim, "yes")], &[&title]).found.len()
+        };
+        let found = std::thread::scope(|scope| {
+            let other = scope.spawn(|| asks("F-B", "It is b"));
+            asks("F-A", "It is a") + other.join().unwrap()
+        });
+        assert_eq!(found, 1, "{title}");
+    }
 }
 
 #[test]

@@ -1,13 +1,12 @@
 //! What a validator says, held against what the feature claims; and what it found besides, as features of its own.
 
-use std::collections::BTreeSet;
-
 use windlass_core::run::Item;
 use windlass_core::value::Value;
 use windlass_engine::clerk::{Said, Situation};
+use windlass_sources::features::Feature;
 
 use super::Mission;
-use super::session::normal;
+use super::session::{Session, normal};
 
 /// What stands before the id of a feature that mends what a validator found.
 pub const FIX: &str = "F-FIX-";
@@ -18,7 +17,7 @@ const ISSUES_MAX: usize = 20;
 
 impl Mission {
     /// Why a validator's verdict and its claims do not go together, if they do not. What it found besides is numbered, and
-    /// what is known already is left out.
+    /// what is known already is left out. Whether it has found anything decides between `pass` and `issues`.
     pub(super) fn validated(
         &self,
         verdict: &str,
@@ -26,78 +25,109 @@ impl Mission {
         at: &Situation,
     ) -> Option<String> {
         let (id, _) = at.unit.as_ref()?;
-        let session = self.session();
+        // Held to the end: whoever is told the same at the same moment in another lane waits, and knows it then.
+        let mut session = self.session();
         let feature = session.feature(id)?;
         let judged = said.lists.get("claims").map(Vec::as_slice).unwrap_or_default();
-        if ["pass", "issues"].contains(&verdict) {
-            for claim in &feature.claims {
-                let names: Vec<String> = match session.assertions(claim) {
-                    found if found.is_empty() => vec![claim.clone()],
-                    found => found.iter().map(|assertion| assertion.id.clone()).collect(),
-                };
-                for name in names {
-                    let said: Vec<&str> =
-                        judged.iter().filter(|item| is(item, &name)).map(holds).collect();
-                    if said.iter().all(|word| word.is_empty()) {
-                        return Some(format!(
-                            "it says `{verdict}`, and in `claims` nothing about whether `{name}` holds"
-                        ));
-                    }
-                    if said.iter().any(|word| *word != "yes") {
-                        return Some(format!(
-                            "it says `{verdict}`, and not that `{name}` holds: a claim that fails is a `fail`"
-                        ));
-                    }
-                }
-            }
+        if let Some(why) = refused(&session, feature, verdict, judged) {
+            return Some(why);
         }
-        if verdict == "fail" && !judged.is_empty() && judged.iter().all(|item| holds(item) == "yes")
-        {
-            return Some("it says `fail`, and that every claim holds: what lies outside of the claims is an issue".to_owned());
+        // Of any other verdict nothing becomes a feature: its feature is looked at again.
+        if !["pass", "issues"].contains(&verdict) {
+            return None;
         }
-        let mut known: BTreeSet<String> = session.reported.clone();
-        known.extend(session.queue.features.iter().map(|feature| normal(&feature.title)));
-        let is_fix = feature.origin.is_some();
-        drop(session);
         // What is found at a fix is its own worker's to mend, and no feature: otherwise a mission might never end.
-        if let Some(issues) = said.lists.get_mut("issues").filter(|_| !is_fix) {
-            // Whoever is told the same at the same moment in another lane has to know by now.
-            issues.retain(|issue| {
-                let new = known.insert(normal(&issue.title));
-                if !new {
-                    self.says(format!(
-                        "{id}: its validator found what is known already: {}",
-                        issue.title
-                    ));
-                }
-                new
-            });
-            let over = issues.len().saturating_sub(ISSUES_MAX);
-            if over > 0 {
-                issues.truncate(ISSUES_MAX);
-                self.says(format!(
-                    "{id}: its validator reported {over} more issues than the {ISSUES_MAX} that become features: they are left \
-                     out, and `windlass log --full` has them"
-                ));
-            }
-            let of = id.strip_prefix(FIX).or_else(|| id.strip_prefix("F-")).unwrap_or(id);
-            let mut session = self.session();
-            session.reported.extend(issues.iter().map(|issue| normal(&issue.title)));
-            for issue in issues.iter_mut() {
-                // An id that nobody has, and that nobody is about to have.
-                let free = (1_u32..).map(|n| format!("{FIX}{of}-{n}"));
-                let free = free
-                    .into_iter()
-                    .find(|own| session.feature(own).is_none() && !session.numbered.contains(own));
-                let own = free.unwrap_or_default();
-                session.numbered.insert(own.clone());
-                issue.id = own.into();
-                // It is about something that has not landed yet.
-                issue.depends = vec![id.as_str().into()];
-            }
+        let is_fix = feature.origin.is_some();
+        let issues = said.lists.entry("issues".to_owned()).or_default();
+        let reported = issues.len();
+        if !is_fix {
+            self.converts(&mut session, id, issues);
+        }
+        let counts = if issues.is_empty() { "pass" } else { "issues" };
+        if counts != verdict {
+            let why = match reported {
+                0 => "it reports none".to_owned(),
+                _ if counts == "pass" => "all that it reports is known already".to_owned(),
+                many => format!("it reports {many}"),
+            };
+            *said.instead = Some((
+                counts.to_owned(),
+                format!("`{verdict}` counts as `{counts}`: of issues {why}"),
+            ));
         }
         None
     }
+
+    /// Leaves out of what was found what is known already and what is too much, and gives the rest the ids of features.
+    fn converts(&self, session: &mut Session, id: &str, issues: &mut Vec<Item>) {
+        let mut known = session.known_to(id);
+        issues.retain(|issue| {
+            let new = known.insert(normal(&issue.title));
+            if !new {
+                self.says(format!(
+                    "{id}: its validator found what is known already: {}",
+                    issue.title
+                ));
+            }
+            new
+        });
+        let over = issues.len().saturating_sub(ISSUES_MAX);
+        if over > 0 {
+            issues.truncate(ISSUES_MAX);
+            self.says(format!(
+                "{id}: its validator reported {over} more issues than the {ISSUES_MAX} that become features: they are left \
+                 out, and `windlass log --full` has them"
+            ));
+        }
+        let of = id.strip_prefix(FIX).or_else(|| id.strip_prefix("F-")).unwrap_or(id);
+        let titles = issues.iter().map(|issue| normal(&issue.title)).collect();
+        session.found_now.insert(id.to_owned(), titles);
+        for issue in issues.iter_mut() {
+            // An id that nobody has, and that nobody is about to have.
+            let free = (1_u32..).map(|n| format!("{FIX}{of}-{n}"));
+            let free = free
+                .into_iter()
+                .find(|own| session.feature(own).is_none() && !session.numbered.contains(own));
+            let own = free.unwrap_or_default();
+            session.numbered.insert(own.clone());
+            issue.id = own.into();
+            // It is about something that has not landed yet.
+            issue.depends = vec![id.into()];
+        }
+    }
+}
+
+/// Why a verdict does not go together with what was said of the feature's claims.
+fn refused(session: &Session, feature: &Feature, verdict: &str, judged: &[Item]) -> Option<String> {
+    if ["pass", "issues"].contains(&verdict) {
+        for claim in &feature.claims {
+            let names: Vec<String> = match session.assertions(claim) {
+                found if found.is_empty() => vec![claim.clone()],
+                found => found.iter().map(|assertion| assertion.id.clone()).collect(),
+            };
+            for name in names {
+                let said: Vec<&str> =
+                    judged.iter().filter(|item| is(item, &name)).map(holds).collect();
+                if said.iter().all(|word| word.is_empty()) {
+                    return Some(format!(
+                        "it says `{verdict}`, and in `claims` nothing about whether `{name}` holds"
+                    ));
+                }
+                if said.iter().any(|word| *word != "yes") {
+                    return Some(format!(
+                        "it says `{verdict}`, and not that `{name}` holds: a claim that fails is a `fail`"
+                    ));
+                }
+            }
+        }
+    }
+    if verdict == "fail" && !judged.is_empty() && judged.iter().all(|item| holds(item) == "yes") {
+        return Some(
+            "it says `fail`, and that every claim holds: what lies outside of the claims is an issue"
+                .to_owned(),
+        );
+    }
+    None
 }
 
 /// Whether an item of the claims is about an assertion, or a claim in words.

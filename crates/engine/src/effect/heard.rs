@@ -58,9 +58,13 @@ impl HeardOf {
                 answer.remarks.push(why);
             }
             let (facts, lists) = (&mut answer.facts, &mut answer.lists);
-            let said = Said { attempt, text: &text, facts, lists };
+            let mut instead = None;
+            let said = Said { attempt, text: &text, facts, lists, instead: &mut instead };
             if let Some(why) = clerk.examine(verdict, said) {
                 answer.came = Came::Unknown;
+                answer.remarks.push(why);
+            } else if let Some((counts, why)) = instead {
+                *verdict = counts;
                 answer.remarks.push(why);
             }
         }

@@ -320,7 +320,8 @@ fn a_summary_that_is_too_long_is_sent_back_once_and_then_the_old_one_stays() {
     let layers = story.folded();
     let (mut facts, mut lists) = (BTreeMap::new(), BTreeMap::new());
     let mut examine = |layers: &Layers, role: &str, text: &str| {
-        let said = Said { attempt: 1, text, facts: &mut facts, lists: &mut lists };
+        let (facts, lists) = (&mut facts, &mut lists);
+        let said = Said { attempt: 1, text, facts, lists, instead: &mut None };
         layers.examine(role, CURATED, &said)
     };
     assert_eq!(examine(&layers, "validator", &proposal), None, "it is no summary of the mission");

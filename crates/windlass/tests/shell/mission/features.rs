@@ -131,6 +131,38 @@ fn issues_become_features_once_with_their_origin() {
     rig.was_always_sound();
 }
 
+/// Whoever fails a feature may have found something else, too, and finds it again once it holds; and a `pass` hides nothing.
+#[test]
+fn what_was_found_is_built_whatever_came_before_and_whatever_it_was_called() {
+    let yes = (val("F-HI"), "yes");
+    let issue = ["No full stop"];
+    let mend = mends("F-FIX-HI-1", "No full stop", &[("stop.txt", ".\n")]);
+    for (name, script) in [
+        (
+            "after a fail",
+            judges("F-HI", Some(1), "fail", &[(&yes.0, "no")], &issue)
+                + &judges("F-HI", None, "issues", &[(&yes.0, yes.1)], &issue),
+        ),
+        ("as a pass", judges("F-HI", None, "pass", &[(&yes.0, yes.1)], &issue)),
+    ] {
+        let mut rig = Rig::of(&hi(), &(script + &mend));
+        rig.ends(&[], 0);
+        assert_eq!(rig.standing(), "F-HI passed, F-FIX-HI-1 passed", "{name}: {}", rig.told);
+        assert_eq!(rig.decided("CONVERTED"), 1, "{name}");
+    }
+    // Where nothing was found, or nothing new, nothing is converted.
+    let features = [feature("F-HI"), feature("F-BYE")];
+    let script = judges("F-HI", None, "issues", &[(&yes.0, yes.1)], &[])
+        + &judges("F-BYE", None, "issues", &[(&val("F-BYE"), "yes")], &["build f-hi"]);
+    let mut rig = Rig::of(&features, &script);
+    rig.ends(&[], 0);
+    assert_eq!(
+        (rig.standing().as_str(), rig.decided("CONVERTED")),
+        ("F-HI passed, F-BYE passed", 0)
+    );
+    rig.saw("`issues` counts as `pass`");
+}
+
 /// Not in a later mission either, which reads the fix from the queue as it reads everything else.
 #[test]
 fn nor_is_an_issue_of_a_fix_that_an_earlier_mission_left() {
