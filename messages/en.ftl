@@ -137,6 +137,7 @@ taskline-next-resume = Go on? → windlass resume
 missionline-checkpoint = Checkpoint { $name }: { $path }
 missionline-broken = What was claimed does not hold any more, now that all has landed:
 missionline-escalated = Escalated: { $stuck } stuck, { $blocked } blocked: { $path }
+missionline-not-together = Escalated: the final checks failed: { $path }
 missionline-plan-rejected = Escalated: the plan was rejected: { $path }
 missionline-plan-denied = Escalated: the plan was denied: { $path }
 missionline-plan-unusable = Escalated: the plan cannot be worked on: { $path }
@@ -210,6 +211,7 @@ face-tally = { $done } done, { $failed } failed, { $skipped } skipped, { $blocke
 face-open = open: { $question }
 face-interrupted = interrupted: `windlass resume` goes on where it was
 face-waiting = waiting for an answer: `windlass gates` shows the questions, `windlass answer` takes the answers
+face-planned = planned for { $spent }
 face-stopped = stopped: `windlass resume` goes on
 face-exhausted = a budget is spent: raise it in windlass.toml, commit that, then `windlass resume`
 face-used-up = { $dollars } of { $most } dollars, { $tokens } of { $tokens_most } tokens, { $calls } of { $calls_most } calls, { $time } of { $time_most } are used up: `[budget] run` in windlass.toml
@@ -338,7 +340,7 @@ status-holds-next = `windlass redo STAGE --unit UNIT` starts a stage over, `wind
 status-foreseen = { $unit } would conflict with { $other } in { $files }
 status-to-be-taken = { $commit } waits to be taken: { $command }
 status-open = { $count } open: `windlass gates`
-status-next-mission = why stands in { $path }; `windlass mission` tries everything again that has not passed
+status-next-mission = why stands in { $path }; `windlass mission` tries everything again that has not passed, and the final checks
 status-next = `windlass log { $run } --full` tells why
 
 ## Questions that wait, answers and wishes

@@ -136,6 +136,7 @@ taskline-next-resume = 계속할까요? → windlass resume
 missionline-checkpoint = 체크포인트 { $name }: { $path }
 missionline-broken = 모두 반영된 지금, 주장한 것 가운데 더는 성립하지 않는 것:
 missionline-escalated = 사람에게 넘김: 막다른 기능 { $stuck }개, 막힌 기능 { $blocked }개: { $path }
+missionline-not-together = 사람에게 넘김: 마지막 검사가 실패했습니다: { $path }
 missionline-plan-rejected = 사람에게 넘김: 계획이 거절되었습니다: { $path }
 missionline-plan-denied = 사람에게 넘김: 계획이 승인되지 않았습니다: { $path }
 missionline-plan-unusable = 사람에게 넘김: 이 계획으로는 작업할 수 없습니다: { $path }
@@ -211,6 +212,7 @@ face-tally = 전체 { $total }개 중 완료 { $done }, 실패 { $failed }, 건�
 face-open = 열린 질문: { $question }
 face-interrupted = 중단됨: `windlass resume`으로 멈춘 곳에서 계속할 수 있습니다
 face-waiting = 답변을 기다리는 중: `windlass gates`로 질문을 보고 `windlass answer`로 답해 주세요
+face-planned = 계획 비용: { $spent }
 face-stopped = 멈춤: `windlass resume`으로 계속할 수 있습니다
 face-exhausted = 예산을 모두 썼습니다: windlass.toml에서 늘려 커밋한 뒤 `windlass resume`을 실행하세요
 face-used-up = 사용량: { $dollars }/{ $most }달러, 토큰 { $tokens }/{ $tokens_most }, 호출 { $calls }/{ $calls_most }, 시간 { $time }/{ $time_most } (windlass.toml의 `[budget] run`)
@@ -343,7 +345,7 @@ status-holds-next = `windlass redo STAGE --unit UNIT`은 단계를 다시 시작
 status-foreseen = { $unit } 이(가) { $other } 과(와) 충돌할 것으로 보임: { $files }
 status-to-be-taken = { $commit } 가져오기를 기다리는 중: { $command }
 status-open = 열린 질문 { $count }개: `windlass gates`
-status-next-mission = 이유는 { $path }에 있습니다. `windlass mission`이 통과하지 못한 것을 모두 다시 시도합니다
+status-next-mission = 이유는 { $path }에 있습니다. `windlass mission`이 통과하지 못한 것과 마지막 검사를 모두 다시 시도합니다
 status-next = 이유는 `windlass log { $run } --full`로 볼 수 있습니다
 
 ## 기다리는 질문, 답변, 요청

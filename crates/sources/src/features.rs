@@ -24,6 +24,14 @@ pub const PATH: &str = ".harness/features.json";
 /// No queue has more bytes than this.
 pub const BYTES_MAX: u64 = 32 << 20;
 
+/// Why a feature has passed that nobody has built.
+pub const BY_HAND: &str = "a person set it to passed in features.json";
+/// Why one is left out that nobody has skipped with a reason.
+pub const LEFT_OUT: &str = "a person set it to skipped in features.json";
+
+/// What stands behind the word on record, where a person has decided it in the file.
+const BY_A_PERSON: &str = " by a person";
+
 /// So much a feature grows by while it is worked on: the commit that it lands with, and why it stands where it stands.
 const GROWTH_BYTES: usize = 384;
 
@@ -82,6 +90,9 @@ pub struct Feature {
     /// The commit that holds what was built of it, where it could not be finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
+    /// What it is settled as on record, and whether that was a person's own decision: what they have made of it since is seen by that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<String>,
     /// What spoke against it last, where it could not be finished.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<String>,
@@ -343,6 +354,9 @@ impl Queue {
             feature.commit = progress.commit.clone().or(feature.commit.take());
             feature.reason = progress.reason.clone();
             feature.again = false;
+            let by_hand =
+                [BY_HAND, LEFT_OUT].contains(&progress.reason.as_deref().unwrap_or_default());
+            feature.record(if by_hand { Whose::APersons } else { Whose::Ours });
             if progress.status == Status::Passed {
                 (feature.kept, feature.findings) = (None, Vec::new());
             }
@@ -351,7 +365,35 @@ impl Queue {
     }
 }
 
+/// Whose decision it was that a feature is settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// It was built, or a verb left it out.
+    Ours,
+    /// They have set it so in the file.
+    APersons,
+}
+
 impl Feature {
+    /// Notes that it is on record as it stands, if it is settled.
+    pub fn record(&mut self, whose: Whose) {
+        let by = if whose == Whose::APersons { BY_A_PERSON } else { "" };
+        let settled = self.status.is_settled();
+        self.recorded = settled.then(|| format!("{}{by}", self.status.word()));
+    }
+
+    /// Whether somebody has settled it since it was on record last.
+    pub fn is_newly_settled(&self) -> bool {
+        let known = self.recorded.as_deref().map(|it| it.strip_suffix(BY_A_PERSON).unwrap_or(it));
+        self.status.is_settled() && known != Some(self.status.word())
+    }
+
+    /// Whether it is settled because a person has set it so in the file, on record or not.
+    pub fn is_by_hand(&self) -> bool {
+        let on_record = self.recorded.as_deref().is_some_and(|it| it.ends_with(BY_A_PERSON));
+        self.is_newly_settled() || (self.status.is_settled() && on_record)
+    }
+
     /// Its title, or its id where it has none: in one line.
     pub fn line(&self) -> String {
         let title = self.title.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -483,6 +525,41 @@ mod tests {
         queue.features[3].status = Status::Passed;
         assert_eq!(queue.items(), []);
         assert_eq!(queue.without(), BTreeMap::from([("b", "a"), ("c", "b")]));
+    }
+
+    /// Whatever else is there of it: a reason, or the commit that it landed with before it broke.
+    #[test]
+    fn what_a_person_has_settled_is_told_from_what_is_on_record() {
+        let one = |text: &str| queue(text).features.remove(0);
+        let by_hand = |text: &str| (one(text).is_newly_settled(), one(text).is_by_hand());
+        assert_eq!(
+            by_hand(r#"[{"id": "a", "status": "passed", "commit": "c0ffee"}]"#),
+            (true, true)
+        );
+        assert_eq!(
+            by_hand(r#"[{"id": "a", "status": "done", "recorded": "passed"}]"#),
+            (false, false)
+        );
+        assert_eq!(
+            by_hand(r#"[{"id": "a", "status": "skipped", "recorded": "passed"}]"#),
+            (true, true)
+        );
+        assert_eq!(
+            by_hand(r#"[{"id": "a", "status": "failed", "recorded": "passed"}]"#),
+            (false, false)
+        );
+        let mut feature = one(r#"[{"id": "a", "status": "skipped"}]"#);
+        feature.record(Whose::APersons);
+        assert_eq!((feature.is_newly_settled(), feature.is_by_hand()), (false, true));
+        let with = |status: Status, reason: Option<&str>| {
+            let reason = reason.map(str::to_owned);
+            let own = Progress { status, reason, ..Progress::default() };
+            named(&[("a", &[])]).with(&[("a".to_owned(), own)].into()).features.remove(0).recorded
+        };
+        assert_eq!(with(Status::Passed, None).as_deref(), Some("passed"));
+        assert_eq!(with(Status::Passed, Some(BY_HAND)).as_deref(), Some("passed by a person"));
+        assert_eq!(with(Status::Skipped, Some("no (ada)")).as_deref(), Some("skipped"));
+        assert_eq!(with(Status::Failed, Some("it is stuck")), None);
     }
 
     #[test]

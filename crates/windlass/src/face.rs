@@ -8,6 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use rustix::termios::{QueueSelector, tcflush};
 use windlass_clerks::Spoken;
 use windlass_core::run::{Event, OpenGate, Run, Standing, UnitStatus};
+use windlass_core::value::Value;
 use windlass_core::workflow::RunOutcome;
 use windlass_engine::Left;
 use windlass_engine::entry::Entry;
@@ -134,13 +135,19 @@ impl Terminal {
     pub fn ends(&mut self, run: &Run, left: Left) {
         self.live.end();
         let (tally, words) = (run.tally(), self.spoken.words());
+        let spent = dollars(run.purse().settled.cost_micros, words);
+        // What was to be planned is, and what to do with it was just said: nothing is stopped, and nothing was to be built.
+        let planned = run.input_named("plan_only") == Some(&Value::Flag(true));
+        if planned && left == Left::Standing(Standing::Resting) && tally.total == 0 {
+            return self.line(&words.say("face-planned", &[("spent", &spent)]));
+        }
         let numbers = [
             ("done", &*tally.done.to_string()),
             ("failed", &tally.failed.to_string()),
             ("skipped", &tally.skipped.to_string()),
             ("blocked", &tally.blocked.to_string()),
             ("total", &tally.total.to_string()),
-            ("spent", &dollars(run.purse().settled.cost_micros, words)),
+            ("spent", &spent),
         ];
         self.line(&words.say("face-tally", &numbers));
         if left == Left::Standing(Standing::Waiting) {

@@ -1,7 +1,9 @@
 //! The clerk of mission: its queue, its contract, its files (seed: mission; docs/formats.md).
 
+mod overrides;
 mod promised;
 mod read;
+mod reason;
 mod session;
 mod show;
 pub(crate) mod stage;

@@ -5,12 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_engine::asserted::Broken;
 use windlass_sources::contract::Assertion;
-use windlass_sources::features::{Feature, Status};
+use windlass_sources::features::{BY_HAND, Feature, Status};
 
+use super::reason;
 use super::session::Session;
-
-/// Why a feature has passed that nobody has built.
-pub const BY_HAND: &str = "a person set it to passed in features.json";
 
 impl Session {
     /// What everything that has landed claims, as the contract has it. What a person has left out or set to passed themselves
@@ -28,8 +26,9 @@ impl Session {
     /// Whether a feature has passed because somebody has built it, in this mission or in one before.
     fn is_built(&self, feature: &Feature) -> bool {
         let own = self.progress.get(&feature.id);
+        let before = || feature.commit.is_some() && !feature.is_by_hand();
         feature.status == Status::Passed
-            && own.map_or(feature.commit.is_some(), |own| own.reason.as_deref() != Some(BY_HAND))
+            && own.map_or_else(before, |own| own.reason.as_deref() != Some(BY_HAND))
     }
 
     /// What was found not to be so any more speaks against the features that claim it: they have not passed after all.
@@ -45,7 +44,7 @@ impl Session {
             for unit in claimed.get(&id).into_iter().flatten() {
                 let why = self.broken.entry((*unit).to_owned()).or_default();
                 let apart = if why.is_empty() { "" } else { "; " };
-                why.push_str(&format!("{apart}{id} does not hold any more"));
+                why.push_str(&format!("{apart}{id}{}", reason::BROKEN));
                 if let Some(own) = self.progress.get_mut(*unit) {
                     (own.status, own.reason) = (Status::Failed, Some(why.clone()));
                 }

@@ -10,6 +10,7 @@ use windlass_sources::contract::Contract;
 use windlass_sources::features::{self, Queue, Status};
 use windlass_sources::{Reading, SourceError};
 
+use super::overrides::{overrides, remarks};
 use super::session::{CONTRACT, CURATED_EVERY, Session};
 use super::{Mission, stage};
 
@@ -27,6 +28,10 @@ const FLAWS_NAMED: usize = 20;
 
 impl Mission {
     pub(super) fn look(&self, name: &str, at: &Situation) -> Result<Option<Reading>, SourceError> {
+        if ["features", "queue-edits"].contains(&name) {
+            let unreadable = lock(&self.memory).unreadable();
+            unreadable.into_iter().for_each(|why| self.warns(why));
+        }
         let strict = at.with.get("strict") == Some(&Value::Flag(true));
         Ok(Some(match name {
             "features" => self.features(strict, at)?,
@@ -79,9 +84,16 @@ impl Mission {
         }
         if sound {
             let items = queue.items();
-            let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
-            reading.facts.insert("feature_count".to_owned(), Value::Number(count));
+            let number = |many: usize| Value::Number(i64::try_from(many).unwrap_or(i64::MAX));
+            reading.facts.insert("feature_count".to_owned(), number(items.len()));
             reading.lists.insert("features".to_owned(), items);
+            // Once: where it is read last before features begin.
+            if at.stage == stage::FEATURES {
+                let settled = overrides(&queue);
+                reading.remarks.extend(remarks(&settled));
+                reading.facts.insert("override_count".to_owned(), number(settled.len()));
+                reading.lists.insert("overrides".to_owned(), settled);
+            }
         }
         reading.papers.insert(features::PATH.to_owned(), text.into_bytes());
         reading.papers.extend(contract.map(|text| (CONTRACT.to_owned(), text.into_bytes())));

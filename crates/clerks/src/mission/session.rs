@@ -16,8 +16,7 @@ use windlass_engine::lanes;
 use windlass_sources::contract::{Assertion, Contract};
 use windlass_sources::features::{self, Feature, Progress, Queue, Status};
 
-use super::promised::BY_HAND;
-use super::stage;
+use super::{reason, stage};
 use crate::{finding, printed};
 
 /// Where the contract is.
@@ -57,6 +56,8 @@ pub struct Session {
     assertions: BTreeMap<String, usize>,
     /// What a person has set a feature to, where that is not what has become of it.
     pub wanted: BTreeMap<String, Status>,
+    /// What a person had settled in the queue when it was read, and as what: their decision, by now on record.
+    pub(super) by_hand: BTreeMap<String, Status>,
     /// Papers that have come since files were written.
     pub fresh: BTreeSet<String>,
     /// The last answers of roles that have no file yet, by its name: older ones are in the journal.
@@ -93,6 +94,8 @@ pub struct Session {
     pub cost_cap: Option<u64>,
     /// Features that have landed and which the branch no longer has, each with its commit.
     pub gone: BTreeMap<String, String>,
+    /// More than one feature may be under way: then whoever tells of a run says how far it is after each.
+    pub(super) is_wide: bool,
     /// When the last entry was made.
     pub now_ms: i64,
     /// How it ended.
@@ -156,6 +159,7 @@ impl Session {
     /// Takes an entry in; `run` is as it is after it.
     pub fn enter(&mut self, entry: &Entry, run: &Run, blob: Blobs<'_>) {
         self.spent = run.purse();
+        self.is_wide = run.width() > 1;
         self.cost_cap = run.caps().run.cost_micros;
         match entry {
             Entry::Note(noted) => {
@@ -220,6 +224,7 @@ impl Session {
         let found = self.fixes.iter().filter(|fix| !self.places.contains_key(&fix.id));
         queue.features.extend(found.cloned());
         let mut queue = queue.with(&self.progress);
+        self.put_on_record(&mut queue);
         for feature in &mut queue.features {
             if let Some(wanted) = self.wanted.get(&feature.id) {
                 feature.status = wanted.clone();
@@ -547,7 +552,7 @@ impl Session {
                 self.stands(&view, run);
                 let on = because.and_then(|on| run.unit_at(on)).map(|on| on.id);
                 let reason = match (on, by) {
-                    (Some(on), _) => Some(format!("it depends on {on}")),
+                    (Some(on), _) => Some(format!("{}{on}", reason::DEPENDS)),
                     (None, Some(by)) => Some(format!("{} ({})", by.reason, by.who)),
                     (None, None) => None,
                 };
@@ -590,6 +595,7 @@ impl Session {
                         self.found(unit, format!("its validator found: {}{detail}", item.title));
                     }
                 }
+                ("overrides", None) => self.overridden(items),
                 ("gone", None) => items.iter().for_each(|item| self.taken_back(item)),
                 ("issues", _) => {
                     for item in items {
@@ -608,7 +614,7 @@ impl Session {
         let own = self.progress.entry(item.id.to_string()).or_default();
         own.status = Status::Failed;
         own.commit = None;
-        own.reason = Some("it had landed, and somebody has taken it back".to_owned());
+        own.reason = Some(reason::TAKEN_BACK.to_owned());
         self.gone.insert(item.id.to_string(), commit);
         self.dirty = true;
     }
@@ -619,21 +625,10 @@ impl Session {
         }
         let unit = self.frames.get(&moved.frame).cloned();
         if let (Some(unit), Some(record)) = (&unit, &moved.record) {
-            let reason = match record.as_ref() {
-                "stuck" => "its attempts are used up",
-                "outrun" => {
-                    "the branch moved on each time that it was about to land, until nobody tried any more"
-                }
-                "entangled" => "it was in conflict with what had landed again and again",
-                "contradicted" => "nobody could resolve its conflict with what has landed",
-                "unresolved" => "the architect could not resolve an ambiguity",
-                "override" => BY_HAND,
-                "removed" => "a person took it out of features.json",
-                _ => "",
-            };
-            if !reason.is_empty() {
+            let why = reason::of(record);
+            if let Some(why) = why {
                 let own = self.progress.entry(unit.clone()).or_default();
-                own.reason = Some(reason.to_owned());
+                own.reason = Some(why.to_owned());
             }
         }
         self.meet(run);

@@ -29,6 +29,7 @@ impl Mission {
             "checkpoint-file" => checkpoint(&session, at, words),
             "escalation" => escalation(&session, &flaws, words),
             "broken-claims" => Told { text: broken(&session, words), ..Told::default() },
+            "cost-check" if session.is_wide => Told::default(),
             "cost-check" => Told { text: spent(&session, words), ..Told::default() },
             "mission-summary" => Told { text: summary(&session, words), ..Told::default() },
             "outlook" => {
@@ -98,17 +99,40 @@ fn escalation(session: &Session, flaws: &[String], words: Words) -> Told {
                 let _ = write!(text, "\n## What has landed does not hold together\n\n{wrong}");
             }
             stuck(session, &whole, &mut text);
-            text.push_str(
-                "\n## What next\n\nWhat was built of a stuck feature is kept, and the command that stands with it writes it into a new \
-                 directory; `windlass lanes list` names it, too. Make the feature, its claims or the spec clearer, or set its status to `passed` or `skipped` in \
-                 `.harness/features.json`; then `windlass mission` goes on with everything that has not passed.\n",
-            );
+            text.push_str("\n## What next\n\n");
+            text.push_str(&next(session, &whole));
             let (stuck, blocked) = (count(Status::Failed), count(Status::Blocked));
             let of = [("stuck", &*stuck.to_string()), ("blocked", &blocked.to_string())];
-            words.say("missionline-escalated", &[of[0], of[1], ("path", ESCALATION)])
+            match stuck + blocked {
+                0 => words.say("missionline-not-together", &[("path", ESCALATION)]),
+                _ => words.say("missionline-escalated", &[of[0], of[1], ("path", ESCALATION)]),
+            }
         }
     };
     Told { text: said, papers: [(ESCALATION.to_owned(), text)].into(), ..Told::default() }
+}
+
+/// What a person may do about it, and what `windlass mission` does then.
+fn next(session: &Session, whole: &Queue) -> String {
+    let open = [Status::Failed, Status::Blocked];
+    let mut open = whole.features.iter().filter(|it| open.contains(&it.status)).peekable();
+    if open.peek().is_none() {
+        return "Every feature has passed or was left out, and what they are together does not hold. Mend that and commit it, or add a \
+                feature that does (`windlass mission add`); then `windlass mission` goes to the final checks again.\n"
+            .to_owned();
+    }
+    let mut text = String::new();
+    if open.any(|it| session.built(&it.id).is_some()) {
+        text.push_str(
+            "What was built of a stuck feature is kept, and the command that stands with it writes it into a new \
+             directory; `windlass lanes list` names it, too. ",
+        );
+    }
+    text.push_str(
+        "Make the feature, its claims or the spec clearer, or set its status to `passed` or `skipped` in \
+         `.harness/features.json`; then `windlass mission` goes on with everything that has not passed.\n",
+    );
+    text
 }
 
 /// Why the plan is not worked on, if it is not: the message that says so, and why at length.

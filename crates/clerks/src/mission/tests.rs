@@ -235,6 +235,21 @@ fn what_a_person_has_changed_is_not_written_over_until_it_is_on_record() {
     assert!(now.contains("Build it better") && now.contains("\"passed\""), "{now}");
 }
 
+/// Whoever finds nothing of their memory in any prompt is told why, once.
+#[test]
+fn a_memory_that_is_too_long_to_be_read_is_said() {
+    let place = Place::new();
+    let mission = place.mission(TWO);
+    let long = "x".repeat(usize::try_from(crate::memory::BYTES_MAX).unwrap() + 1);
+    Files::of(place.top.path()).write(".harness/memory/MEMORY.md", &long).unwrap();
+    for _ in 0..2 {
+        mission.look("queue-edits", &Situation::default()).unwrap();
+    }
+    let said = std::mem::take(&mut *lock(&mission.said));
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("MEMORY.md") && said[0].contains("nobody is shown"), "{said:?}");
+}
+
 #[test]
 fn an_edit_that_cannot_be_is_none() {
     let place = Place::new();

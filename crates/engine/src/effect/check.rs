@@ -39,6 +39,9 @@ pub const NO_COMMAND: &str = "none";
 /// nothing by itself.
 pub const COMMIT_HOOKS: &str = "commit-hooks";
 
+/// A test of the whole that a project names.
+const SMOKE: &str = "smoke";
+
 /// Whether a change touches only what its plan has named: Windlass looks at that itself.
 pub const BLAST_RADIUS: &str = "blast-radius";
 
@@ -271,7 +274,9 @@ impl Checks<'_> {
             Some(command) => {
                 // A hook judges a change, not a state: what it said of somebody else's is no excuse.
                 let hook = name == COMMIT_HOOKS;
-                let judged = if hook { Judged::Alone } else { Judged::Beside };
+                // Where there is nothing of this work yet, what a run's own smoke test says of the whole is what was asked for.
+                let whole = name == SMOKE && self.job.unit().is_none() && commit == base;
+                let judged = if hook || whole { Judged::Alone } else { Judged::Beside };
                 self.ran(name, &command, judged, commit, base)
             }
             None => {

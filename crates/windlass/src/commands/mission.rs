@@ -242,7 +242,9 @@ fn begin(
 ) -> Result<Exit, Error> {
     let files = Files::of(held.repository.top());
     let queue = ready(&files, &spec, args.spec.is_some())?;
-    if queue.is_some_and(|queue| queue.items().is_empty()) {
+    // After an escalation the final checks are still to be passed: whoever has settled or mended what was wrong has them tried.
+    let is_done = args.flags.plan_only || !has_escalated(held)?;
+    if is_done && queue.is_some_and(|queue| queue.items().is_empty()) {
         out.line(&format!(
             "every feature of {} has passed or was left out: there is nothing to do",
             features::PATH
@@ -274,6 +276,18 @@ fn begin(
         foretold(held, &files, out)?;
     }
     Ok(exit)
+}
+
+/// Whether the last mission that came to an end left it to a person.
+fn has_escalated(held: &Held) -> Result<bool, Error> {
+    let mut last = None;
+    for known in known::all(&held.journal)?.readable {
+        let over = known.run.outcome().filter(|outcome| *outcome != RunOutcome::Cancelled);
+        if over.is_some() && Meta::of(&held.journal, &known.id)?.workflow == NAME {
+            last = over;
+        }
+    }
+    Ok(last == Some(RunOutcome::Escalated))
 }
 
 /// What the project's file says of how a mission is to be run.

@@ -176,7 +176,12 @@ impl Scratch {
 
     /// Starts a run and reads its journal as it is written.
     pub fn follow(&self, command: &mut Command) -> Followed {
-        let mut child = command.arg("--json").stderr(Stdio::inherit()).spawn().unwrap();
+        self.follow_and_say(command, Stdio::inherit())
+    }
+
+    /// The same, with what it says on standard error going there.
+    pub fn follow_and_say(&self, command: &mut Command, said: impl Into<Stdio>) -> Followed {
+        let mut child = command.arg("--json").stderr(said).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
         Followed { child, lines }
     }

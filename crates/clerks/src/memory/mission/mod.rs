@@ -341,6 +341,16 @@ impl Layers {
         found
     }
 
+    /// Why what a person has made of a file cannot be read, where it cannot: until it can, it counts as it was before.
+    pub fn unreadable(&self) -> Vec<String> {
+        let trouble = |path: &str| self.project.text(path).err();
+        let said = [SUMMARY, LONG].into_iter().filter_map(trouble);
+        said.map(|error| {
+            format!("{error}; {}; until then nobody is shown what is in it", error.next_step())
+        })
+        .collect()
+    }
+
     /// Writes the files, and appends what was promoted to the identities. What a person should know.
     pub fn project(&mut self, projection: &mut Projection) -> Vec<String> {
         if std::mem::take(&mut self.changed) {

@@ -1,6 +1,7 @@
 //! People do things to the branch that a mission lands on, while its lanes are at work: they rename it, delete it, reset it
 //! behind what has landed, and tidy up.
 
+use std::fs;
 use std::process::Output;
 
 use serde_json::{Value, json};
@@ -12,7 +13,9 @@ use crate::scratch::{Followed, ended};
 /// A mission with three lanes at work, of which the first has landed. The others are ready at the same moment.
 fn one_landed() -> (Rig, Followed) {
     let rig = patient(&named(&["F-A", "F-B", "F-C"]));
-    let mut run = rig.scratch.follow(&mut rig.scratch.windlass(&["mission", "--lanes", "3"]));
+    let said = fs::File::create(rig.scratch.path("said")).unwrap();
+    let mut mission = rig.scratch.windlass(&["mission", "--lanes", "3"]);
+    let mut run = rig.scratch.follow_and_say(&mut mission, said);
     for id in ["F-A", "F-B", "F-C"] {
         begun(&rig, id);
     }
@@ -42,8 +45,13 @@ fn a_target_that_is_renamed_or_deleted_meanwhile_pauses_the_mission_with_what_to
         }
         others_may(&rig);
         assert_eq!(run.code(), Some(1));
+        // Whoever watches it is told at once, and so is whoever comes later.
+        let live = fs::read_to_string(rig.scratch.path("said")).unwrap();
         let (code, told) = resumed(&rig);
         assert_ne!(code, Some(0), "{told}");
+        for part in ["there is no branch main", "make it again where it was", "windlass resume"] {
+            assert!(live.contains(part), "{part}: {live}");
+        }
         assert!(
             told.contains("`main`") && told.contains(&format!("git branch main {tip}")),
             "{told}"

@@ -43,6 +43,16 @@ fn script() -> String {
     for n in (5..=40).step_by(5) {
         script += &builds(&id(n), Some(1), "bad\n");
     }
+    // They write where they said they would.
+    for n in 13..=16 {
+        let (own, doc) = (format!("{n}.txt"), format!("docs/{n}.txt"));
+        let files = [(own.as_str(), "it\n"), (doc.as_str(), "said\n")];
+        script += &says(
+            &who("mission-worker", &id(n), None),
+            "verdict = 'built', summary = 'it is there'",
+            &files,
+        );
+    }
     script += &judges("F-11", Some(1), "fail", &[(&val("F-11"), "no")], &[]);
     script += &builds("F-11", Some(1), "not quite\n");
     script += &worker("F-07", Some(1), "ambiguous", "hello or hi?");
@@ -84,6 +94,52 @@ fn rig() -> Rig {
     rig
 }
 
+/// When each feature was begun, and when it had landed: places in the journal.
+fn spans(rig: &Rig) -> BTreeMap<String, (usize, usize)> {
+    let mut spans = BTreeMap::new();
+    for (at, entry) in rig.scratch.entries().iter().enumerate() {
+        let Some(unit) = entry["unit"].as_str() else { continue };
+        match entry["note"].as_str() {
+            Some("asked") => drop(spans.entry(unit.to_owned()).or_insert((at, usize::MAX))),
+            Some("landed") => spans.entry(unit.to_owned()).or_insert((at, at)).1 = at,
+            _ => {}
+        }
+    }
+    spans
+}
+
+/// Each was begun once what it depends on had landed, and those that share files one after the other.
+#[track_caller]
+fn kept_apart(rig: &Rig) {
+    let spans = spans(rig);
+    for feature in forty() {
+        for on in &feature.depends {
+            let (begun, landed) = (spans[&feature.id].0, spans[on].1);
+            assert!(landed < begun, "{} was begun before {on} had landed", feature.id);
+        }
+    }
+    let mut shared: Vec<(usize, usize)> = (13..=16).map(|n| spans[&id(n)]).collect();
+    shared.sort_unstable();
+    assert!(shared.windows(2).all(|two| two[0].1 < two[1].0), "two at once: {shared:?}");
+    for n in 13..=16 {
+        assert_eq!(rig.scratch.git(&["show", &format!("main:docs/{n}.txt")]), "said");
+    }
+}
+
+/// The report as a page: when each lane was at what, what was tried again and why, and what speaks for each claim.
+#[track_caller]
+fn is_reported(rig: &mut Rig) {
+    let page = rig.scratch.path("report.html");
+    assert_eq!(rig.run(&["report", "mission-1", "--html", page.to_str().unwrap()]), Some(0));
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.contains("what was done in each lane, and when"), "no timeline");
+    for n in 1..=40 {
+        assert!(page.contains(&val(&id(n))), "nothing about what {} claims", id(n));
+    }
+    assert!(page.matches("ran it: yes").count() >= 40, "no evidence of claims");
+    assert!(page.contains("Tried again"), "nothing about what was tried again");
+}
+
 mod slow {
     use super::*;
 
@@ -104,6 +160,7 @@ mod slow {
         assert!(ids.iter().all(|id| landed.get(*id) == Some(&1)), "{landed:?}");
         assert_eq!(landed.len(), 41, "{landed:?}");
         rig.was_always_sound();
+        kept_apart(&rig);
         // And so has everything that was to happen.
         assert_eq!(rig.scratch.git(&["show", "main:shared.txt"]), "one\ntwo");
         assert_eq!(rig.came("conflict-resolver", ""), ["resolved"]);
@@ -129,6 +186,11 @@ mod slow {
             let has_none = unit["id"] == "F-FIX-12-1";
             assert!(has_none || contract.is_some_and(|it| it["came"] == "pass"), "{unit:#}");
         }
+        is_reported(&mut rig);
+        // Of more than eighty answers the last have a file.
+        let logs = rig.scratch.repo().join(".harness/mission/logs");
+        assert!(rig.scratch.notes("answered").len() > 80);
+        assert_eq!(fs::read_dir(logs).unwrap().count(), 50);
         assert_eq!(rig.scratch.processes(), [""; 0]);
     }
 }

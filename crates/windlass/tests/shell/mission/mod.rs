@@ -4,6 +4,7 @@ mod branch;
 mod conflicts;
 mod example;
 mod features;
+mod finale;
 mod forty;
 mod memory;
 mod people;

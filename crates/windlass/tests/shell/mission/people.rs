@@ -406,6 +406,48 @@ fn two_missions_at_once_are_refused_and_a_killed_one_goes_on() {
     rig.was_always_sound();
 }
 
+/// By verbs, while both lanes are at work: nobody has to wait for a checkpoint.
+#[test]
+fn a_queue_is_changed_by_verbs_while_lanes_work() {
+    let mut rig = patient(&named(&["F-A", "F-B", "F-C", "F-D", "F-NEW"]));
+    rig.write(QUEUE, &queue(&named(&["F-A", "F-B", "F-C", "F-D"])));
+    let mut mission = rig.scratch.windlass(&["mission", "--lanes", "2", "--max-attempts", "0"]);
+    let run = mission.stderr(Stdio::piped()).spawn().unwrap();
+    begun(&rig, "F-A");
+    begun(&rig, "F-B");
+    // One is stuck, and the next one begins.
+    may(&rig, "F-A", "bad\n");
+    begun(&rig, "F-C");
+    let add = ["mission", "add", "Build F-NEW", "--claim", &val("F-NEW"), "--id", "F-NEW"];
+    assert_eq!(rig.run(&add), Some(0), "{}", rig.told);
+    assert_eq!(rig.run(&["mission", "first", "F-NEW"]), Some(0), "{}", rig.told);
+    // Another lane is free: what was put first goes before what was planned.
+    may(&rig, "F-B", "b\n");
+    begun(&rig, "F-NEW");
+    assert_eq!(rig.feature("F-A")["status"], "failed");
+    assert_eq!(rig.run(&["mission", "retry", "F-A"]), Some(0), "{}", rig.told);
+    assert_eq!(rig.run(&["mission", "first", "F-A"]), Some(0), "{}", rig.told);
+    may(&rig, "F-C", "c\n");
+    begun(&rig, "F-A");
+    may(&rig, "F-NEW", "new\n");
+    begun(&rig, "F-D");
+    may(&rig, "F-A", "a\n");
+    may(&rig, "F-D", "d\n");
+    let (code, said) = ended(run.wait_with_output().unwrap());
+    assert_eq!(code, Some(0), "{said}");
+    let tally = fs::read_to_string(rig.scratch.path("talk/tally")).unwrap();
+    let began: Vec<&str> =
+        tally.lines().skip(2).map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(began, ["F-C", "F-NEW", "F-A", "F-D"], "{said}");
+    assert_eq!(
+        rig.standing(),
+        "F-A passed, F-B passed, F-C passed, F-D passed, F-NEW passed",
+        "{said}"
+    );
+    rig.told = said;
+    rig.was_always_sound();
+}
+
 #[test]
 fn a_person_who_commits_meanwhile_loses_nothing() {
     let mut rig = patient(&named(&["F-A"]));

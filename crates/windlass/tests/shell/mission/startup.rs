@@ -223,7 +223,8 @@ fn before_each_landing_a_person_is_asked() {
 #[test]
 fn a_mission_is_told_and_asked_in_the_language_of_whoever_reads() {
     let rig = Rig::of(&two()[..1], "");
-    let mut mission = rig.scratch.windlass(&["mission", "--checkpoint", "pre-merge"]);
+    let mut mission =
+        rig.scratch.windlass(&["mission", "--checkpoint", "pre-merge", "--lanes", "1"]);
     let (code, said) = ended(mission.env("WINDLASS_LANG", "ko").output().unwrap());
     assert_eq!(code, Some(8), "{said}");
     for korean in [
