@@ -530,6 +530,17 @@ pub enum Kind {
     Decide(Vec<(Option<Expr>, VerdictIx)>),
 }
 
+/// What a stage's checks are to come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// They pass, or fail as they do without this work: that is nobody's fault here.
+    NoWorse,
+    /// They pass, however it was before.
+    Pass,
+    /// A red test is what is wanted: `pass` and `fail` change places.
+    Fail,
+}
+
 /// What Windlass does itself, without an agent and without a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Errand {
@@ -537,8 +548,8 @@ pub enum Errand {
     Checks {
         /// Which.
         names: Vec<String>,
-        /// A red test is what is wanted: `pass` and `fail` change places.
-        expect_fail: bool,
+        /// What they are to come to.
+        expect: Expect,
     },
     /// Looks at an artifact or a source.
     Read {

@@ -89,7 +89,10 @@ mod tests {
 
     #[test]
     fn checks_are_bound_to_the_tree_and_review_to_the_change() {
-        let checks = Kind::Errand(Errand::Checks { names: vec![], expect_fail: false });
+        let checks = Kind::Errand(Errand::Checks {
+            names: vec![],
+            expect: crate::workflow::Expect::NoWorse,
+        });
         let review = Kind::Role { role: "reviewer".into(), agents: vec![], session: None };
         let evidence = Evidence { verdict: None, subject: Some(subject("t1", "c1")) };
         let holds = |kind, tree, change| still_holds(kind, &evidence, Some(&subject(tree, change)));

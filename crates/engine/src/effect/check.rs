@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use windlass_core::run::Item;
 use windlass_core::value::Value;
+use windlass_core::workflow::Expect;
 use windlass_process::{Command, Ending, Env, Finished, Limits, Output};
 use windlass_repo::{Car, Oid};
 
@@ -39,9 +40,6 @@ pub const NO_COMMAND: &str = "none";
 /// nothing by itself.
 pub const COMMIT_HOOKS: &str = "commit-hooks";
 
-/// A test of the whole that a project names.
-const SMOKE: &str = "smoke";
-
 /// Whether a change touches only what its plan has named: Windlass looks at that itself.
 pub const BLAST_RADIUS: &str = "blast-radius";
 
@@ -60,7 +58,7 @@ pub(super) fn check(
     shop: &Shop,
     job: &Job,
     names: &[String],
-    expect_fail: bool,
+    expect: Expect,
     brake: &Brake,
 ) -> Outcome {
     let Some(base) = &job.base else { return Err(Trouble::defect("a check without a base")) };
@@ -76,16 +74,16 @@ pub(super) fn check(
     };
     let paper = Paper::default();
     let own = [job];
-    let (tree, to_fail) = (subject.tree.as_ref(), expect_fail);
-    let bench = Checks { shop, job, brake, tree, about: &own, proof: None, to_fail, paper };
+    let tree = subject.tree.as_ref();
+    let bench = Checks { shop, job, brake, tree, about: &own, proof: None, expect, paper };
     let before = job.before.as_ref().unwrap_or(base);
     // Where something is to fail, hooks would have to as well; and where nothing is run, they are not either.
-    let hooks = !expect_fail && names.iter().any(|name| !is_looked_at(name));
+    let hooks = expect != Expect::Fail && names.iter().any(|name| !is_looked_at(name));
     let (verdict, paper) = match bench.all(names, hooks, &commit, before)? {
         Ok(judged) => judged,
         Err(stopped) => return Ok(Err(stopped)),
     };
-    let word = match (verdict, expect_fail) {
+    let word = match (verdict, expect == Expect::Fail) {
         (Check::Pass, false) | (Check::Fail, true) => "pass",
         (Check::Fail, false) | (Check::Pass, true) => "fail",
         (Check::Skipped | Check::FailedBefore, _) => "skipped",
@@ -112,8 +110,8 @@ pub(super) fn prove(
     let (job, tree) = (&ticket.job, car.tree.as_str());
     let paper = Paper::default();
     let about: Vec<&Job> = cars.iter().map(|(ticket, _)| &ticket.job).collect();
-    let (proof, to_fail) = (Some(known), false);
-    let bench = Checks { shop, job, brake, tree, about: &about, proof, to_fail, paper };
+    let (proof, expect) = (Some(known), Expect::NoWorse);
+    let bench = Checks { shop, job, brake, tree, about: &about, proof, expect, paper };
     let hooks = ticket.proof.iter().any(|name| !is_looked_at(name));
     bench.all(&ticket.proof, hooks, &car.whole, begins)
 }
@@ -162,7 +160,7 @@ pub(super) struct Checks<'a> {
     /// For a landing's proof: what is on record of this very tree.
     pub(super) proof: Option<&'a [Proof]>,
     /// What it looks at is to fail.
-    to_fail: bool,
+    expect: Expect,
     pub(super) paper: Paper,
 }
 
@@ -274,9 +272,10 @@ impl Checks<'_> {
             Some(command) => {
                 // A hook judges a change, not a state: what it said of somebody else's is no excuse.
                 let hook = name == COMMIT_HOOKS;
-                // Where there is nothing of this work yet, what a run's own smoke test says of the whole is what was asked for.
-                let whole = name == SMOKE && self.job.unit().is_none() && commit == base;
-                let judged = if hook || whole { Judged::Alone } else { Judged::Beside };
+                let judged = match self.expect {
+                    Expect::NoWorse | Expect::Fail if !hook => Judged::Beside,
+                    _ => Judged::Alone,
+                };
                 self.ran(name, &command, judged, commit, base)
             }
             None => {
@@ -316,8 +315,9 @@ impl Checks<'_> {
         let came = if passed(&finished) {
             Check::Pass
         } else if alone {
-            // A hook whose tool is not installed objects to nothing. What the work is to bring about is there, or it has failed.
-            let absent = name == COMMIT_HOOKS && finished.ending == Ending::Exited(NOT_FOUND);
+            // Whose tool is not installed objects to nothing. What the work is to bring about is there, or it has failed.
+            let ours = name == COMMIT_HOOKS || self.expect == Expect::Pass;
+            let absent = ours && finished.ending == Ending::Exited(NOT_FOUND);
             if absent { Check::Skipped } else { Check::Fail }
         } else {
             match self.on_base(name, command, base)? {
@@ -498,7 +498,7 @@ impl Checks<'_> {
             command: command.map(|command| self.shop.setup.mask.text(command)),
             came,
             output,
-            to_fail: self.to_fail,
+            to_fail: self.expect == Expect::Fail,
         });
     }
 

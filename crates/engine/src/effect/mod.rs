@@ -150,9 +150,7 @@ pub fn perform(shop: &Shop, mut job: Job, brake: &Brake) -> Outcome {
             invoke::invoke(shop, job, role, agent.as_deref(), *edits, brake)
         }
         EffectKind::Errand(errand) => match errand {
-            Errand::Checks { names, expect_fail } => {
-                check::check(shop, job, names, *expect_fail, brake)
-            }
+            Errand::Checks { names, expect } => check::check(shop, job, names, *expect, brake),
             Errand::Read { name } => read::read(shop, job, name, brake),
             Errand::Save { how, label, trailers, .. } => {
                 save::save(shop, job, *how, label.as_deref(), trailers).map(Ok)

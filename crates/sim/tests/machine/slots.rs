@@ -2,7 +2,7 @@
 
 use windlass_core::{
     run::{EffectId, EffectKind, Ended, Event, Input, PARK_MS_MIN, Refused, Standing, Subject},
-    workflow::{Errand, Mishap, RunOutcome},
+    workflow::{Errand, Expect, Mishap, RunOutcome},
 };
 use windlass_sim::{Saying, Walk};
 
@@ -221,7 +221,7 @@ unit tell   tell = ["report"], on = { told = "next" }
     let (_, effect) = walk.find("prove").expect("under way");
     assert_eq!(
         effect.kind,
-        EffectKind::Errand(Errand::Checks { names: vec!["test".into()], expect_fail: true })
+        EffectKind::Errand(Errand::Checks { names: vec!["test".into()], expect: Expect::Fail })
     );
     assert_eq!(effect.subject.map(|s| s.tree.to_string()), Some("tree-1".into()));
     walk.says("prove", "pass");

@@ -3,7 +3,7 @@
 use super::super::definition::Kind as RawKind;
 use super::super::words;
 use super::*;
-use crate::workflow::{Need, VerdictIx};
+use crate::workflow::{Expect, Need, VerdictIx};
 
 impl Compiler<'_, '_, '_, '_> {
     /// The needs of a stage.
@@ -99,7 +99,7 @@ impl Compiler<'_, '_, '_, '_> {
     /// Where a red test is wanted, `pass` says that the tree is broken.
     fn red_test(&mut self, stage: StageIx, span: &Span) {
         let outline = self.outline.stage(stage);
-        if let Some(RawKind::Checks { expect_fail: true, .. }) = outline.raw.kind {
+        if let Some(RawKind::Checks { expect: Expect::Fail, .. }) = outline.raw.kind {
             let name = outline.raw.called();
             let message = format!("`{name}` expects a failure, so what passes it must not land");
             self.problems.report(

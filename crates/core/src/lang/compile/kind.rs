@@ -40,9 +40,8 @@ impl Compiler<'_, '_, '_, '_> {
                 synthesis: text(synthesis),
             }
             .into(),
-            RawKind::Checks { names, expect_fail } => {
-                Kind::Errand(Errand::Checks { names: texts(names), expect_fail: *expect_fail })
-                    .into()
+            RawKind::Checks { names, expect } => {
+                Kind::Errand(Errand::Checks { names: texts(names), expect: *expect }).into()
             }
             RawKind::Read { name } => {
                 Kind::Errand(Errand::Read { name: name.value.clone() }).into()

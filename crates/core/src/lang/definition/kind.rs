@@ -5,14 +5,14 @@ use super::super::document::{Node, Table, Text};
 use super::super::problems::Problems;
 use super::super::words;
 use super::cases::{self, Case, Last};
-use crate::workflow::{Land, Save};
+use crate::workflow::{Expect, Land, Save};
 
 /// What a stage does.
 #[derive(Debug)]
 pub(in super::super) enum Kind {
     Role { role: Text, agents: Vec<Text>, session: Option<Text> },
     Panel { roles: Vec<Text>, critique: Option<Text>, synthesis: Option<Text> },
-    Checks { names: Vec<Text>, expect_fail: bool },
+    Checks { names: Vec<Text>, expect: Expect },
     Read { name: Text },
     Gate(Gate),
     Each { scope: Text, from: Option<Text> },
@@ -96,8 +96,8 @@ pub(super) fn read(
         }
         "panel" => panel(node, problems),
         "checks" => {
-            let expect_fail = expect_fail(table, problems);
-            Some(Kind::Checks { names: node.some_texts(&what, problems), expect_fail })
+            let expect = expect(table, problems);
+            Some(Kind::Checks { names: node.some_texts(&what, problems), expect })
         }
         "read" => Some(Kind::Read { name: node.text(&what, problems)? }),
         "gate" => gate(node, table, problems),
@@ -121,9 +121,10 @@ fn panel(node: Node<'_>, problems: &mut Problems<'_>) -> Option<Kind> {
     Some(Kind::Panel { roles, critique, synthesis })
 }
 
-fn expect_fail(table: &Table<'_>, problems: &mut Problems<'_>) -> bool {
-    let Some(word) = table.text("expect", problems) else { return false };
-    super::choice(&word, "`expect`", &[("fail", true)], problems).unwrap_or(false)
+fn expect(table: &Table<'_>, problems: &mut Problems<'_>) -> Expect {
+    let Some(word) = table.text("expect", problems) else { return Expect::NoWorse };
+    let choices = [("fail", Expect::Fail), ("pass", Expect::Pass)];
+    super::choice(&word, "`expect`", &choices, problems).unwrap_or(Expect::NoWorse)
 }
 
 fn gate(node: Node<'_>, table: &Table<'_>, problems: &mut Problems<'_>) -> Option<Kind> {

@@ -1,7 +1,7 @@
 //! DONE and ESCALATE (M11, M12).
 
 use windlass_core::run::EffectKind;
-use windlass_core::workflow::Errand;
+use windlass_core::workflow::{Errand, Expect};
 
 use super::{ONE, mission};
 use crate::script::row;
@@ -82,7 +82,7 @@ fn done_needs_every_claim_to_hold_of_all_that_has_landed() {
     let names = ["build", "test", "lint", "type-check", "contract"].map(str::to_owned).to_vec();
     assert_eq!(
         effect.kind,
-        EffectKind::Errand(Errand::Checks { names, expect_fail: false }),
+        EffectKind::Errand(Errand::Checks { names, expect: Expect::NoWorse }),
         "so do the documents"
     );
 }

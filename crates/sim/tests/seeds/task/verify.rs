@@ -1,6 +1,9 @@
 //! Verify: layer 1 runs commands, retries the implementation role alone, and then asks.
 
-use windlass_core::{run::EffectKind, workflow::Errand};
+use windlass_core::{
+    run::EffectKind,
+    workflow::{Errand, Expect},
+};
 
 use super::{
     LAYER1_FAILED, LAYER1_PASSED, MODES, choices, counter, fails, first_gate, fresh, last_record,
@@ -12,7 +15,7 @@ use super::{
 fn layer_1_runs_the_seeds_checks() {
     let inputs = [("test_cmd", "just test"), ("todo_blocking", "yes")];
     let walk = fresh(&inputs, "verifying");
-    let Some(EffectKind::Errand(Errand::Checks { names, expect_fail: false })) =
+    let Some(EffectKind::Errand(Errand::Checks { names, expect: Expect::NoWorse })) =
         walk.find("verifying").map(|(_, effect)| effect.kind)
     else {
         panic!("verifying runs checks")

@@ -1,6 +1,10 @@
 //! One task up to its review: background, red test, contract, effort, refinement (W3, W6–W10).
 
-use windlass_core::{run::EffectKind, value::Value, workflow::Errand};
+use windlass_core::{
+    run::EffectKind,
+    value::Value,
+    workflow::{Errand, Expect},
+};
 use windlass_sim::{Saying, Walk, item};
 
 use super::{ONE, work};
@@ -120,10 +124,10 @@ fn the_failure_is_observed_and_not_assumed() {
     let mut walk = task(&script, &[], true, &[("skip_tdd", false.into())]);
     script.go_on(&mut walk, written);
     let (_, seen) = walk.find("red_seen").expect("under way");
-    let EffectKind::Errand(Errand::Checks { names, expect_fail }) = seen.kind else {
+    let EffectKind::Errand(Errand::Checks { names, expect }) = seen.kind else {
         panic!("{:?}", seen.kind)
     };
-    assert_eq!((names, expect_fail), (vec!["new-tests".to_owned()], true), "it must fail");
+    assert_eq!((names, expect), (vec!["new-tests".to_owned()], Expect::Fail), "it must fail");
 }
 
 #[test]

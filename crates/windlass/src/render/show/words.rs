@@ -82,8 +82,8 @@ pub fn kind_text(kind: &KindView) -> String {
             }
             text
         }
-        KindView::Checks { checks, expect_fail } => {
-            let expected = if *expect_fail { "; expected to fail" } else { "" };
+        KindView::Checks { checks, expect } => {
+            let expected = expect.map(|it| format!("; expected to {it}")).unwrap_or_default();
             format!("{}{expected}", checks.join(", "))
         }
         KindView::Read { read } => read.clone(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use windlass_core::workflow::{
-    Errand, Gate, Go, Kind, Limit, Owner, Stage, StageIx, VerdictIx, Workflow,
+    Errand, Expect, Gate, Go, Kind, Limit, Owner, Stage, StageIx, VerdictIx, Workflow,
 };
 
 use super::moves::MoveView;
@@ -91,8 +91,9 @@ pub enum KindView {
     },
     Checks {
         checks: Vec<String>,
-        /// A red test is what is wanted.
-        expect_fail: bool,
+        /// What they are to come to, if it is not that they pass or fail as before.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        expect: Option<&'static str>,
     },
     Read {
         read: String,
@@ -260,8 +261,13 @@ impl KindView {
             Kind::Panel { roles, critique, synthesis } => {
                 Self::Panel { roles, critique, synthesis }
             }
-            Kind::Errand(Errand::Checks { names, expect_fail }) => {
-                Self::Checks { checks: names, expect_fail }
+            Kind::Errand(Errand::Checks { names, expect }) => {
+                let expect = match expect {
+                    Expect::NoWorse => None,
+                    Expect::Pass => Some("pass"),
+                    Expect::Fail => Some("fail"),
+                };
+                Self::Checks { checks: names, expect }
             }
             Kind::Errand(Errand::Read { name }) => Self::Read { read: name },
             Kind::Gate(gate) => Self::gate(flow, stage, &gate),
