@@ -8,6 +8,7 @@ use windlass_engine::clerk::{Blobs, Clerk, Nobody, Situation, Told};
 use windlass_engine::entry::Entry;
 use windlass_engine::message::Trouble;
 use windlass_engine::shop::lock;
+use windlass_sources::task::HARNESS;
 use windlass_sources::{Reading, SourceError};
 
 use crate::Place;
@@ -58,5 +59,10 @@ impl Clerk for Plain {
 
     fn apart(&self) -> Vec<String> {
         Nobody.apart()
+    }
+
+    /// It has no session; those of others are not its to change.
+    fn untouchable(&self) -> Vec<String> {
+        vec![HARNESS.to_owned()]
     }
 }

@@ -55,12 +55,19 @@ impl fmt::Display for Refused {
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 
 impl Walked {
-    /// Takes a path in one form: relative, with slashes, without `.` and empty parts.
+    /// Takes a path in one form: relative, with slashes, without `.` and empty parts, and with names that every platform has.
     ///
     /// # Errors
     ///
     /// When it is not one.
     pub fn of(text: &str) -> Result<Walked, Refused> {
+        let walked = Walked::here(text)?;
+        let has_no_name = walked.path.as_str().split('/').any(is_no_name);
+        if has_no_name { Err(Refused::Name) } else { Ok(walked) }
+    }
+
+    /// The same of a file that is there, so that this platform at least has a name for it.
+    fn here(text: &str) -> Result<Walked, Refused> {
         if text.is_empty() {
             return Err(Refused::Empty);
         }
@@ -81,9 +88,6 @@ impl Walked {
         if parts.is_empty() {
             return Err(Refused::Empty);
         }
-        if parts.iter().any(|part| is_no_name(part)) {
-            return Err(Refused::Name);
-        }
         let path = Below::parse(&parts.join("/")).map_err(Refused::Bad)?;
         Ok(Walked { path, parts: parts.iter().map(|part| folded(part)).collect() })
     }
@@ -94,11 +98,23 @@ impl Walked {
     ///
     /// When it may not be changed.
     pub fn target(text: &str, scope: &Scope, apart: &[String]) -> Result<Below, Refused> {
-        let walked = Walked::of(text)?;
-        if walked.is_gits() || apart.iter().any(|it| walked.is_below(it)) {
+        Walked::of(text)?.within(scope, apart)
+    }
+
+    /// The same of a file that has been changed, whatever other platforms make of its name.
+    ///
+    /// # Errors
+    ///
+    /// When it may not be changed.
+    pub fn changed(text: &str, scope: &Scope, apart: &[String]) -> Result<Below, Refused> {
+        Walked::here(text)?.within(scope, apart)
+    }
+
+    fn within(self, scope: &Scope, apart: &[String]) -> Result<Below, Refused> {
+        if self.is_gits() || apart.iter().any(|it| self.is_below(it)) {
             return Err(Refused::Apart);
         }
-        if scope.covers(&walked.path) { Ok(walked.path) } else { Err(Refused::Scope) }
+        if scope.covers(&self.path) { Ok(self.path) } else { Err(Refused::Scope) }
     }
 
     /// Its parts, in small letters, as they are compared.

@@ -157,7 +157,7 @@ pub(super) fn radius(paths: &[&Path], may: Option<&[String]>, apart: &[String]) 
         may.iter().filter(|path| !path.trim().is_empty()).map(|path| Scope::of(path)).collect();
     let is_in = |path: &Path| {
         let Some(path) = path.to_str() else { return false };
-        own.iter().any(|scope| Walked::target(path, scope, apart).is_ok())
+        own.iter().any(|scope| Walked::changed(path, scope, apart).is_ok())
     };
     let outside: Vec<&Path> = paths.iter().copied().filter(|path| !is_in(path)).collect();
     match outside.is_empty() {
@@ -366,6 +366,10 @@ mod tests {
         for path in [".git/config", ".harness/x", "../x"] {
             let came = radius(&paths(&[path]), Some(&may(&["**"])), &apart).0;
             assert_eq!(came, Check::Fail, "{path}");
+        }
+        // A file that is there has a name, whatever other platforms make of that.
+        for path in ["src/aux.c", "src/CON.txt", "src/a:b.txt", "src/a?b.txt", "src/trail."] {
+            assert_eq!(radius(&paths(&[path]), Some(&may(&[path])), &apart).0, Check::Pass, "{path}");
         }
         // What another kind of session keeps to itself is a directory like any other.
         let change = paths(&["memory/alloc.rs"]);
