@@ -452,6 +452,7 @@ pub fn is_half_written(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::{fs, os::unix::fs::symlink, process::Command};
 
     use super::*;
@@ -612,24 +613,29 @@ mod tests {
         }
     }
 
+    /// So often at least it is looked at, and so often at most swapped.
+    const LOOKS: u32 = 5_000;
+    const SWAPS_MAX: u32 = 200_000;
+
     #[test]
     fn swapping_a_directory_for_a_link_lets_nothing_out() {
         let (dir, lane) = lane();
         fs::rename(dir.path().join("secret"), dir.path().join("main.rs")).unwrap();
         symlink("..", lane.join("link")).unwrap();
         let root = root(&lane);
-        let swaps = 2_000;
+        let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let swapper = scope.spawn(|| {
-                for _ in 0..swaps {
+                for _ in (0..SWAPS_MAX).take_while(|_| !over.load(Ordering::Relaxed)) {
                     fs::rename(lane.join("src"), lane.join("aside")).unwrap();
                     fs::rename(lane.join("link"), lane.join("src")).unwrap();
                     fs::rename(lane.join("src"), lane.join("link")).unwrap();
                     fs::rename(lane.join("aside"), lane.join("src")).unwrap();
                 }
             });
-            let (mut inside, mut refused) = (0, 0);
-            while !swapper.is_finished() {
+            // Until both sides of the race were seen, and long enough.
+            let (mut inside, mut refused, mut looks) = (0, 0, 0);
+            while (inside == 0 || refused == 0 || looks < LOOKS) && !swapper.is_finished() {
                 match root.read("src/main.rs", 100) {
                     Ok(bytes) => {
                         assert_eq!(bytes, b"inside");
@@ -638,8 +644,9 @@ mod tests {
                     Err(_) => refused += 1,
                 }
                 let _ = root.replace("src/planted", b"x");
+                looks += 1;
             }
-            // Both sides of the race were seen.
+            over.store(true, Ordering::Relaxed);
             assert!(inside > 0 && refused > 0, "{inside} inside, {refused} refused");
         });
         assert!(!dir.path().join("planted").exists());

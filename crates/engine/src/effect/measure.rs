@@ -369,7 +369,11 @@ mod tests {
         }
         // A file that is there has a name, whatever other platforms make of that.
         for path in ["src/aux.c", "src/CON.txt", "src/a:b.txt", "src/a?b.txt", "src/trail."] {
-            assert_eq!(radius(&paths(&[path]), Some(&may(&[path])), &apart).0, Check::Pass, "{path}");
+            assert_eq!(
+                radius(&paths(&[path]), Some(&may(&[path])), &apart).0,
+                Check::Pass,
+                "{path}"
+            );
         }
         // What another kind of session keeps to itself is a directory like any other.
         let change = paths(&["memory/alloc.rs"]);

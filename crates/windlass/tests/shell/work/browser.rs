@@ -126,7 +126,10 @@ mod slow {
     fn rig(config: &str, script: &str, does: &str) -> Rig {
         let config = format!("{CONFIG}{SERVE}{config}");
         let config = match config.contains("[agents.tries]") {
-            true => config.replace("[roles]\n", "[roles]\nbrowser-reviewer = 'tries'\n"),
+            true => config.replace(
+                "[roles]\n",
+                "[roles]\nbrowser-reviewer = 'tries'\nwork-reviewer = 'acted'\n",
+            ),
             false => config,
         };
         let page = page("Shop", does);
