@@ -457,7 +457,7 @@ impl Shop {
             shop: self,
             number: Some(number),
             path,
-            ports: self.ports(),
+            ports: Ports::lease(),
             stays: false,
         })
     }
@@ -465,7 +465,7 @@ impl Shop {
     /// The quarters of an agent: whoever goes on with what it did after we are gone finds them by its name.
     pub(crate) fn quarters_of(&self, name: &str) -> Result<Quarters<'_>, Trouble> {
         let path = self.quarters_at(name);
-        self.made(Quarters { shop: self, number: None, path, ports: self.ports(), stays: false })
+        self.made(Quarters { shop: self, number: None, path, ports: Ports::lease(), stays: false })
     }
 
     /// Where they are.
@@ -481,7 +481,7 @@ impl Shop {
             shop: self,
             number: None,
             path,
-            ports: self.ports(),
+            ports: Ports::lease(),
             stays: false,
         })
     }
@@ -510,11 +510,6 @@ impl Shop {
         isolation::make_quarters(&quarters.path)
             .map_err(|error| Trouble::io("make", &quarters.path, &error))?;
         Ok(quarters)
-    }
-
-    fn ports(&self) -> Option<Ports> {
-        // Beside the state of all repositories.
-        self.dir.ancestors().nth(2).and_then(|all| Ports::lease(&all.join("ports")))
     }
 
     fn all_quarters(&self) -> PathBuf {
