@@ -84,5 +84,6 @@ pub use self::{
     stock::Stock,
     store::{Limits, Settings, Store, Subject},
     train::{Car, Coupled},
+    waiting::Untaken,
     work::LeftOut,
 };

@@ -7,10 +7,11 @@
 
 use crate::{
     error::{RepoError, quoted},
-    land::{Landing, Request, bad},
+    land::{Land, Landing, Request, Target, bad},
     mirror::Heads,
     name::Branch,
     oid::Oid,
+    person::{Person, When},
     repository::Checkout,
     store::Store,
 };
@@ -38,7 +39,73 @@ impl Waiting {
     }
 }
 
+/// Work of a run that waits, and that the branch which it is for has not got.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Untaken {
+    /// The run.
+    pub run: String,
+    /// Where it waits.
+    pub branch: Branch,
+    /// Its tip.
+    pub commit: Oid,
+    /// The branch that it is for.
+    pub onto: Branch,
+    /// Where that is.
+    pub tip: Oid,
+}
+
 impl Store {
+    /// What waits of these runs for a branch that has not got it.
+    pub fn untaken<'r>(
+        &self,
+        onto: &Branch,
+        runs: impl Iterator<Item = &'r str>,
+    ) -> Result<Vec<Untaken>, RepoError> {
+        let heads = self.sync()?;
+        let Some(tip) = heads.tip(onto) else { return Ok(Vec::new()) };
+        let mut untaken = Vec::new();
+        for run in runs {
+            for count in 1.. {
+                let branch = Branch::waiting(run, count);
+                let Some(commit) = heads.tip(&branch) else { break };
+                if !self.is_ancestor(commit, tip)? {
+                    let (run, commit) = (run.to_owned(), commit.clone());
+                    let (onto, tip) = (onto.clone(), tip.clone());
+                    untaken.push(Untaken { run, branch, commit, onto, tip });
+                }
+            }
+        }
+        Ok(untaken)
+    }
+
+    /// Has what waits land after all, if nothing is in its way any more. Nothing if the branch has gone another way: it was
+    /// checked on what it stands on, and lands on nothing else.
+    pub fn bring_in(
+        &self,
+        untaken: &Untaken,
+        author: Person,
+        when: When,
+    ) -> Result<Option<Landing>, RepoError> {
+        let Untaken { run, commit, onto, tip, .. } = untaken;
+        if !self.is_ancestor(tip, commit)? {
+            return Ok(None);
+        }
+        let request = Request {
+            run: run.clone(),
+            branch: onto.clone(),
+            target: Target::There,
+            how: Land::FastForward,
+            base: tip.clone(),
+            head: commit.clone(),
+            tree: self.tree_of(commit)?,
+            picks: Vec::new(),
+            message: String::new(),
+            author,
+            when,
+        };
+        self.land(&request).map(Some)
+    }
+
     pub(crate) fn waiting(
         &self,
         heads: &Heads,

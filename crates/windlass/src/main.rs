@@ -9,6 +9,7 @@ mod cli;
 mod commands;
 mod config;
 mod document;
+mod earlier;
 mod editor;
 mod error;
 mod exit;

@@ -23,6 +23,7 @@ use windlass_engine::{Engine, Left};
 use windlass_journal::{Journal, RunId, Server};
 use windlass_repo::{Branch, Oid};
 
+use crate::earlier;
 use crate::editor;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -94,6 +95,18 @@ pub fn begin_with(
     let mut told = held.take_stock()?;
     let prepared = held.prepare(lands.onto())?;
     prepared.suffices(&flow)?;
+    let arrived = earlier::arrives(held, &prepared).map_err(|cause| held.explained(cause))?;
+    let prepared = match arrived.is_empty() {
+        true => prepared,
+        // What has just landed is what this begins with.
+        false => {
+            drop(prepared);
+            let prepared = held.prepare(lands.onto())?;
+            prepared.suffices(&flow)?;
+            prepared
+        }
+    };
+    told.extend(arrived);
     if let Some(lanes) = lanes {
         inputs.entry(lanes.to_owned()).or_insert_with(|| prepared.sensible_lanes(&flow));
     }

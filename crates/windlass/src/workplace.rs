@@ -223,7 +223,7 @@ impl Held {
     }
 }
 
-fn now() -> When {
+pub fn now() -> When {
     When::utc(u64::try_from(wall_ms() / 1_000).unwrap_or(0))
 }
 
