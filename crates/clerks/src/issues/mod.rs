@@ -264,7 +264,15 @@ impl Clerk for Issues {
             );
             lock(&self.said).push(what);
         }
-        self.session().dirty = true;
+        let mut session = self.session();
+        session.dirty = true;
+        let ended = session.state(&self.begun).ended;
+        drop(session);
+        // One whose queue was empty, or that was to take one issue, has nothing to be gone on with.
+        if !matches!(ended.as_deref(), Some("done" | "once")) {
+            let next = "`windlass issues` goes on with the queue: it asks whether to restart, or to resume with the counts of this loop";
+            lock(&self.said).push(next.to_owned());
+        }
         self.project_file();
         std::mem::take(&mut *lock(&self.said))
     }

@@ -157,6 +157,7 @@ fn a_loop_that_is_told_to_stop_finishes_the_issue_under_way() {
     assert!(seen.contains("Harness will stop after current issue completes"), "{seen}");
     assert_eq!(rig.state("active"), "false");
     assert_eq!(rig.answers("ask_blocked", &["give_up"]), Some(5), "{}", rig.told);
+    assert!(rig.told.contains("`windlass issues` goes on with the queue"), "{}", rig.told);
     assert_eq!(rig.state("failed_issues"), "[\"A-1\"]");
     assert!(!rig.issue("A-2").contains("Harness"), "{}", rig.issue("A-2"));
 }
