@@ -5,15 +5,17 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use windlass_clerks::issues::{All, NEXT};
+use windlass_clerks::issues::claim::Secret;
+use windlass_clerks::issues::{All, Known, NEXT, select};
 use windlass_core::run::Phase;
 use windlass_core::value::Value;
 use windlass_core::workflow::Workflow;
 use windlass_sources::issues::State;
+use windlass_sources::tracker::Filter;
 
 use super::super::workflow::{CatalogueArgs, Target};
 use super::follow::Following;
-use super::{NAME, Place, StartArgs, left, left_in, list};
+use super::{NAME, Place, StartArgs, left, left_in, list, wanted};
 use crate::config::{IssuesConfig, LandsBy, Which};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -21,7 +23,7 @@ use crate::face::Tone;
 use crate::known as runs;
 use crate::meta::Meta;
 use crate::prepared::Onto;
-use crate::render::Output;
+use crate::render::{Output, clean};
 use crate::tracker;
 use crate::under_way::{self, Lands, Order};
 use crate::workplace::{Held, Workplace};
@@ -135,6 +137,11 @@ fn begin(held: &Held, args: &StartArgs, tone: Tone, out: &mut Output) -> Result<
         true => ready().map_err(tracker::refused)?,
         false => tracker::asked(out, ready)?,
     };
+    if let Some(only) = &args.issue {
+        let adopted = left.as_ref().and_then(|it| it.current_issue.clone());
+        let past = Secret::of_the_past(&held.dir);
+        can_be_taken(&place, only, &Known { adopted, past, ..Known::default() }, out)?;
+    }
     let land = args.land.or(said.land).unwrap_or_default();
     if land == LandsBy::Pr {
         let (which, project) = (place.which, &place.filter.project);
@@ -151,6 +158,28 @@ fn begin(held: &Held, args: &StartArgs, tone: Tone, out: &mut Output) -> Result<
         lanes: None,
     };
     under_way::begin(held, order, tone)
+}
+
+/// Whether the issue that somebody names can be taken: if not, that is better found out before anything is begun.
+fn can_be_taken(place: &Place, only: &str, known: &Known, out: &mut Output) -> Result<(), Error> {
+    let (tracker, filter) = (&*place.tracked.tracker, &place.filter);
+    let wanted = wanted(filter.clone(), Some(only.to_owned()));
+    let found = tracker::asked(out, || select(tracker, &wanted, known, All::No))?;
+    if found.chosen.is_some() {
+        return Ok(());
+    }
+    if tracker::asked(out, || tracker.look(only))?.is_some() {
+        let why = found.left_out.into_iter().next().map(|it| it.why).unwrap_or_default();
+        return Err(Error::here(clean(&format!("{only} cannot be taken: {why}"))).hint(
+            "`windlass issues --dry-run` says which issue comes next, and why others do not",
+        ));
+    }
+    let any = Filter { label: String::new(), ..filter.clone() };
+    let there = tracker::asked(out, || tracker.ready(&any))?;
+    let there: Vec<String> = there.into_iter().take(50).map(|it| clean(&it.id)).collect();
+    let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
+    Err(Error::usage(format!("{} has no issue `{}`", tracker.name(), clean(only)))
+        .hint(format!("those that are open: {there}")))
 }
 
 fn inputs(

@@ -22,6 +22,20 @@ fn an_issue_that_is_named_is_taken_whatever_its_label_says_and_no_other() {
 }
 
 #[test]
+fn an_issue_that_is_named_and_cannot_be_taken_is_an_error_that_says_why() {
+    let mut rig = Rig::of(&["A-1", "A-2", "A-3"], "");
+    rig.put("A-2", "blocked_by: [A-1]\n");
+    rig.put("A-3", "state: done\n");
+    let seen = rig.ends(&["--issue", "nope"], 2);
+    assert!(seen.contains("has no issue `nope`") && seen.contains("A-1, A-2"), "{seen}");
+    let seen = rig.ends(&["--issue", "A-2"], 1);
+    assert!(seen.contains("A-2 cannot be taken: it is blocked by A-1"), "{seen}");
+    let seen = rig.ends(&["--issue", "A-3"], 1);
+    assert!(seen.contains("A-3 cannot be taken: it is done"), "{seen}");
+    assert!(rig.file(STATE).is_none(), "nothing was begun");
+}
+
+#[test]
 fn a_list_has_the_order_in_which_issues_are_taken_and_a_dry_run_explains_those_without_the_label() {
     let mut rig = Rig::of(&["A-1", "A-2", "A-3"], "");
     rig.put("A-2", "priority: 1\n");
