@@ -4,6 +4,7 @@ mod checked;
 pub mod claim;
 mod frozen;
 mod harmless;
+mod knots;
 mod pulls;
 mod read;
 mod select;

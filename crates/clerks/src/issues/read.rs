@@ -22,6 +22,12 @@ pub const READS: [&str; 6] =
 /// What `issue` is when whichever comes next is meant.
 pub const NEXT: &str = "next";
 
+/// How it is said of an issue that it is not taken.
+const NOT_TAKEN: &str = "left out: ";
+
+/// How it is said that there are more of them.
+const AND_MORE: &str = "… and ";
+
 /// So many issues that are left out are named.
 const NAMED: usize = 20;
 
@@ -111,10 +117,10 @@ impl Issues {
             let complaints = tracker.complaints(&wanted.filter).map_err(trouble)?;
             reading.remarks.extend(complaints);
             let left = selection.left_out.iter().take(NAMED);
-            reading.remarks.extend(left.map(|it| format!("left out: {}: {}", it.id, it.why)));
+            reading.remarks.extend(left.map(|it| format!("{NOT_TAKEN}{}: {}", it.id, it.why)));
             if selection.left_out.len() > NAMED {
                 let more = selection.left_out.len() - NAMED;
-                reading.remarks.push(format!("… and {more} more"));
+                reading.remarks.push(format!("{AND_MORE}{more} more"));
             }
             return Ok(reading);
         };
@@ -247,6 +253,15 @@ impl Issues {
         }
         Ok(())
     }
+}
+
+/// The issues that the remarks of a look at the queue name.
+pub(super) fn named(remarks: &str) -> Vec<String> {
+    let name = |line: &str| match line.strip_prefix(NOT_TAKEN) {
+        Some(rest) => rest.split_once(": ").map(|(id, _)| id.to_owned()),
+        None => line.strip_prefix(AND_MORE).map(str::to_owned),
+    };
+    remarks.lines().filter_map(name).collect()
 }
 
 /// Issues that a loop has settled, each with how.

@@ -3,6 +3,10 @@
 use windlass_sources::tracker::{Detail, Filter, Issue, State, Tracker, TrackerError};
 
 use super::claim::{self, Claim, End, Secret};
+use super::knots::Knots;
+
+/// How it is said that an issue waits for others.
+pub const BLOCKED: &str = "it is blocked by";
 
 /// What somebody looks for.
 #[derive(Clone, Debug, Default)]
@@ -104,6 +108,7 @@ pub fn select(
         begun(other).cmp(&begun(one)).then_with(|| order(one).cmp(&order(other)))
     });
     let mut selection = Selection::default();
+    let knots = Knots::among(&issues);
     for issue in issues {
         let left_out =
             |why: String| LeftOut { id: issue.id.clone(), title: line(&issue.title), why };
@@ -124,6 +129,9 @@ pub fn select(
             None if selection.chosen.is_some() => selection.waiting.push(issue),
             None => selection.chosen = Some(detail),
         }
+    }
+    if selection.chosen.is_none() || all != All::No {
+        knots.explain(&mut selection.left_out, |id| matches!(tracker.look(id), Ok(None)));
     }
     Ok(selection)
 }
@@ -173,7 +181,7 @@ fn by_its_looks(issue: &Issue, wanted: &Wanted, known: &Known) -> Option<String>
         }
     }
     if !issue.blocked_by.is_empty() {
-        return Some(format!("it is blocked by {}", issue.blocked_by.join(", ")));
+        return Some(format!("{BLOCKED} {}", issue.blocked_by.join(", ")));
     }
     issue
         .assignee

@@ -13,6 +13,7 @@ use windlass_sources::subsystems::{DIR, Specs};
 
 use super::frozen::{self, Frozen};
 use super::pulls::{self, Pull};
+use super::read;
 use super::stage;
 use crate::printed;
 
@@ -43,6 +44,8 @@ pub struct Session {
     pub counted: u64,
     /// Somebody wants the loop to stop.
     pub stopping: bool,
+    /// What the last look at the queue did not take, by its name.
+    pub not_taken: Vec<String>,
     /// The last marker of the loop itself.
     pub marker: Option<String>,
     /// It was to take one issue, and has.
@@ -290,6 +293,9 @@ impl Session {
                         commits.push(commit.clone());
                     }
                 }
+            }
+            Note::Told { name, text, .. } if name == "next-issue" => {
+                self.not_taken = read::named(text);
             }
             Note::Told { effect, text, .. } => {
                 let flight = self.flights.get(effect);

@@ -477,12 +477,16 @@ fn summary(session: &Session, begun: &windlass_sources::issues::State) -> String
         let own = session.settled.iter().filter(|(_, it)| how.contains(it));
         own.map(|(id, _)| id.clone()).collect()
     };
+    let mut left_out = of(&[Settled::Skipped, Settled::Blocked]);
+    // What was settled is said already, in this line or another.
+    let settled = |id: &String| session.settled.iter().any(|(it, _)| it == id);
+    left_out.extend(session.not_taken.iter().filter(|id| !settled(id)).cloned());
     let _ = write!(
         text,
         "Completed: {}\nFailed: {}\nLeft out: {}\nIteration {} of {}",
         list(&of(&[Settled::Done])),
         list(&of(&[Settled::Failed])),
-        list(&of(&[Settled::Skipped, Settled::Blocked])),
+        list(&left_out),
         state.iteration,
         state.max_iterations
     );

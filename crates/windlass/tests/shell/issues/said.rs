@@ -36,6 +36,21 @@ fn an_issue_that_is_named_and_cannot_be_taken_is_an_error_that_says_why() {
 }
 
 #[test]
+fn what_waits_in_a_circle_or_for_nobody_is_said_and_the_summary_agrees() {
+    let mut rig = Rig::of(&["A-1", "A-2", "A-3", "A-4"], "");
+    rig.put("A-1", "blocked_by: [A-2]\n");
+    rig.put("A-2", "blocked_by: [A-1]\n");
+    rig.put("A-3", "blocked_by: [typo]\n");
+    for (words, code) in [(&["--dry-run"][..], 0), (&[][..], 0)] {
+        let seen = rig.ends(words, code);
+        assert!(seen.contains("they wait for each other (A-1 → A-2 → A-1)"), "{seen}");
+        assert!(seen.contains("there is no issue `typo`"), "{seen}");
+    }
+    assert!(rig.told.contains("Completed: A-4\n"), "{}", rig.told);
+    assert!(rig.told.contains("Left out: A-1, A-2, A-3\n"), "{}", rig.told);
+}
+
+#[test]
 fn a_list_has_the_order_in_which_issues_are_taken_and_a_dry_run_explains_those_without_the_label() {
     let mut rig = Rig::of(&["A-1", "A-2", "A-3"], "");
     rig.put("A-2", "priority: 1\n");
