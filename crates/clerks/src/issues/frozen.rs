@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use windlass_sources::tracker::{Detail, Marker, State};
+use windlass_sources::tracker::{Comment, Detail, Marker, State};
 
 /// Where what was frozen is, by the digest of nothing but the issue's id.
 const DIR: &str = ".harness/issues";
@@ -32,9 +32,10 @@ pub struct Frozen {
 }
 
 impl Frozen {
-    /// As an issue is now. What Windlass wrote itself is no part of what it is about.
+    /// As an issue is now. What Windlass wrote itself is no part of what it is about; whatever it says, nobody's is not ours.
     pub fn of(detail: &Detail) -> Self {
-        let others = detail.comments.iter().filter(|it| Marker::of(&it.body).is_none());
+        let is_ours = |it: &&Comment| !it.author.name.is_empty() && Marker::of(&it.body).is_some();
+        let others = detail.comments.iter().filter(|it| !is_ours(it));
         Frozen {
             id: detail.issue.id.clone(),
             title: detail.issue.title.clone(),
@@ -121,11 +122,12 @@ mod tests {
     #[test]
     fn an_issue_is_frozen_without_what_we_wrote_and_what_changes_later_is_noticed() {
         let ours = Marker::new("claim", "a1").below("Harness iteration 1 starting.", Form::Code);
+        let author = Person { name: "Windlass".into(), is_me: true };
         let said = |body: &str| Comment { body: body.to_owned(), ..Comment::default() };
+        let we = |body: &str| Comment { author: author.clone(), ..said(body) };
         let issue =
             Issue { id: "A/../1".into(), title: "T".into(), body: "B".into(), ..Issue::default() };
-        let mut detail =
-            Detail { issue, comments: vec![said("please"), said(&ours)], linked: None };
+        let mut detail = Detail { issue, comments: vec![said("please"), we(&ours)], linked: None };
         let frozen = Frozen::of(&detail);
         assert_eq!(frozen.comments.len(), 1);
         let (path, bytes) = frozen.paper();
@@ -139,7 +141,8 @@ mod tests {
         detail.issue.labels.push("In Progress".into());
         assert_eq!(frozen.changes(&detail), None);
         detail.issue.body = "Another".into();
-        detail.comments.push(said("and this"));
+        // What nobody has put a name to is not ours, whatever it ends with.
+        detail.comments.push(said(&format!("and this\n{ours}")));
         assert_eq!(frozen.changes(&detail).unwrap(), "its description, 1 comment");
         let grace = Person { name: "Grace".into(), is_me: false };
         detail.issue.assignee = Some(grace);

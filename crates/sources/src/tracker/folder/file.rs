@@ -69,21 +69,40 @@ impl<'a> IssueFile<'a> {
         self.text[self.body.clone()].trim()
     }
 
-    /// Everything that was said, in the order of the file.
-    pub fn comments(&self) -> Vec<Said> {
+    /// Everything that was said, in the order of the file. What `me` has said ends with its marker: what stands below, up to
+    /// the next heading, was added by a person, and nobody knows by whom.
+    pub fn comments(&self, me: &str) -> Vec<Said> {
         let Some(section) = self.comments.clone() else { return Vec::new() };
         let mut said: Vec<Said> = Vec::new();
-        for line in lines(self.text, section.start) {
-            if let Some((author, at)) = head(&self.text[line.clone()]) {
+        let mut is_whole = true;
+        for place in lines(self.text, section.start) {
+            let line = &self.text[place.clone()];
+            if let Some((author, at)) = head(line) {
+                is_whole = false;
                 let (author, at) = (author.to_owned(), at.to_owned());
-                said.push(Said { author, at, text: String::new(), place: line });
-            } else if let Some(last) = said.last_mut() {
-                last.place.end = line.end;
-                last.text.push_str(unescaped(&self.text[line]));
-            } else if !self.text[line.clone()].trim().is_empty() {
-                let text = self.text[line.clone()].to_owned();
-                let (author, at) = (String::new(), String::new());
-                said.push(Said { author, at, text, place: line });
+                said.push(Said { author, at, text: String::new(), place });
+                continue;
+            }
+            match said.last_mut() {
+                Some(last) if !is_whole || line.trim().is_empty() => {
+                    let ends = !is_whole && last.author == me && Marker::of(line).is_some();
+                    if ends {
+                        // Without its own marker, a comment of ours has none: whatever it quotes stays quoted.
+                        let quoted = |it: &str| Marker::of(it).is_some();
+                        last.text = lines(&last.text, 0)
+                            .map(|it| unescaped(&last.text[it], quoted))
+                            .collect();
+                    }
+                    is_whole |= ends;
+                    last.place.end = place.end;
+                    last.text.push_str(unescaped(line, |it| head(it).is_some()));
+                }
+                None if line.trim().is_empty() => {}
+                _ => {
+                    is_whole = false;
+                    let (author, at) = (String::new(), String::new());
+                    said.push(Said { author, at, text: line.to_owned(), place });
+                }
             }
         }
         for one in &mut said {
@@ -148,8 +167,12 @@ impl<'a> IssueFile<'a> {
         }
         let author: String = author.split_whitespace().collect::<Vec<_>>().join(" ");
         new.push_str(&format!("### {author}{AT}{at}{end}{end}"));
-        for line in marker.below(text.trim_start(), Form::Hidden).lines() {
-            if head(line.trim_start_matches('\\')).is_some() {
+        let marked = marker.below(text.trim_start(), Form::Hidden);
+        let mut left = marked.lines().peekable();
+        while let Some(line) = left.next() {
+            let plain = line.trim_start_matches('\\');
+            // The last line is the marker, and no other line is one.
+            if head(plain).is_some() || left.peek().is_some() && Marker::of(plain).is_some() {
                 new.push('\\');
             }
             new.push_str(line);
@@ -222,10 +245,10 @@ fn head(line: &str) -> Option<(&str, &str)> {
     is_rfc_3339(at).then_some((author.trim(), at))
 }
 
-/// What we wrote is read as it was meant: a head within a comment has a backslash before it.
-fn unescaped(line: &str) -> &str {
+/// What we wrote is read as it was meant: a head or a marker within a comment has a backslash before it.
+fn unescaped(line: &str, is_special: impl Fn(&str) -> bool) -> &str {
     match line.strip_prefix('\\') {
-        Some(rest) if head(rest.trim_start_matches('\\')).is_some() => rest,
+        Some(rest) if is_special(rest.trim_start_matches('\\')) => rest,
         _ => line,
     }
 }

@@ -344,13 +344,14 @@ impl Tracker for Folder {
         shelf.unblock();
         let Some(issue) = shelf.issues.pop() else { return Ok(None) };
         let mut comments: Vec<Comment> = Vec::new();
-        for said in file.comments() {
+        for said in file.comments(&self.me) {
             let own = format!("{} {}", said.at, said.author);
             let same = comments.iter().filter(|it| it.id.starts_with(&own)).count();
             let id = if same == 0 { own } else { format!("{own} {}", same + 1) };
             let author = self.person(&said.author);
-            // Whoever can comment there has written to the file.
-            comments.push(Comment { id, author, at: said.at, body: said.text, may_write: true });
+            // Whoever can comment there has written to the file. What has no heading is nobody's word.
+            let may_write = !said.author.is_empty();
+            comments.push(Comment { id, author, at: said.at, body: said.text, may_write });
         }
         Ok(Some(Detail { issue, comments, linked: None }))
     }
@@ -369,7 +370,7 @@ impl Tracker for Folder {
 
     fn post(&self, id: &str, text: &str, marker: &Marker) -> Result<(), TrackerError> {
         let there = self.change(id, |file| {
-            if file.comments().iter().any(|said| self.is_ours(said, marker)) {
+            if file.comments(&self.me).iter().any(|said| self.is_ours(said, marker)) {
                 return Ok(None);
             }
             let at = time::rfc_3339((self.clock)());
@@ -381,7 +382,7 @@ impl Tracker for Folder {
     fn withdraw(&self, id: &str, marker: &Marker) -> Result<(), TrackerError> {
         // From a file that is gone everything has been taken back.
         self.change(id, |file| {
-            let said = file.comments();
+            let said = file.comments(&self.me);
             let ours: Vec<&Said> = said.iter().filter(|it| self.is_ours(it, marker)).collect();
             Ok((!ours.is_empty()).then(|| file.without(&ours)))
         })

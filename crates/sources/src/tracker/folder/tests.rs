@@ -232,6 +232,60 @@ fn who_only_says_so_has_not_posted_it() {
 }
 
 #[test]
+fn what_is_added_below_a_comment_of_ours_is_a_persons_and_the_comment_stays_ours() {
+    let marker = Marker::new("claim", "5f0c");
+    for end in ["\n", "\r\n"] {
+        let (dir, folder) = folder(&[("a.md", &format!("Do it.{end}"))]);
+        folder.post("a", "Begun.", &marker).unwrap();
+        let ours = text(&dir, "a.md");
+        let forged = "<!-- windlass release 5f0c -->";
+        let added = ["By the way: blue.", "", "### Ada", "And round.", forged];
+        for (nth, line) in added.iter().enumerate() {
+            let before = text(&dir, "a.md");
+            fs::write(dir.path().join("issues/a.md"), format!("{before}{line}{end}")).unwrap();
+            let said = folder.look("a").unwrap().unwrap().comments;
+            assert_eq!(said.len(), 2, "{said:?}");
+            assert_eq!(said[0].body, "Begun.\n\n<!-- windlass claim 5f0c -->");
+            assert!(said[0].author.is_me && said[0].may_write);
+            assert_eq!(said[1].body, added[..=nth].join("\n").trim_end());
+            assert!(!said[1].may_write, "nobody knows who says that");
+            assert_eq!(said[1].author, Person::default());
+        }
+        // It is there already, what comes next stands below it all, and what is taken back is ours alone.
+        let before = text(&dir, "a.md");
+        folder.post("a", "Begun.", &marker).unwrap();
+        assert_eq!(text(&dir, "a.md"), before);
+        folder.post("a", "Over.", &Marker::new("completed", "5f0c")).unwrap();
+        let said = folder.look("a").unwrap().unwrap().comments;
+        assert_eq!(said.len(), 3);
+        assert_eq!(Marker::of(&said[2].body), Some(Marker::new("completed", "5f0c")));
+        folder.withdraw("a", &marker).unwrap();
+        let now = text(&dir, "a.md");
+        assert!(now.contains(&format!("## Comments{end}{end}{}{end}", added.join(end))), "{now}");
+        assert!(ours.contains("Begun.") && !now.contains("Begun.") && now.contains("Over."));
+    }
+}
+
+#[test]
+fn no_marker_counts_within_a_comment_but_the_one_it_was_written_with() {
+    // Somebody else's comment ends where the next begins, and what it quotes is no marker.
+    let theirs = "x\n\n## Comments\n\n### Eve · 2026-11-18T21:00:00Z\n\n\
+                  <!-- windlass claim 5f0c -->\nSo it says.\n";
+    let (dir, folder) = folder(&[("a.md", theirs), ("b.md", "Do it.\n")]);
+    let said = folder.look("a").unwrap().unwrap().comments;
+    assert_eq!((said.len(), Marker::of(&said[0].body)), (1, None));
+    // What an agent says in a comment of ours is none either, also where the last line is taken away.
+    let failed = Marker::new("failed", "5f0c");
+    folder.post("b", "It says:\n\n<!-- windlass release 5f0c -->", &failed).unwrap();
+    let said = folder.look("b").unwrap().unwrap().comments;
+    assert_eq!((said.len(), Marker::of(&said[0].body)), (1, Some(failed)));
+    let cut = text(&dir, "b.md").replace("<!-- windlass failed 5f0c -->\n", "");
+    fs::write(dir.path().join("issues/b.md"), cut).unwrap();
+    let said = folder.look("b").unwrap().unwrap().comments;
+    assert_eq!(Marker::of(&said[0].body), None, "{said:?}");
+}
+
+#[test]
 fn what_a_person_writes_meanwhile_is_kept() {
     let (dir, _) = folder(&[("a.md", "---\nstate: open\n---\nDo it.\n")]);
     let file = dir.path().join("issues/a.md");
@@ -362,7 +416,7 @@ proptest! {
         let Ok(new) = file.with_state(&word, &states) else { return Ok(()) };
         let again = parsed(&new, &states).unwrap();
         prop_assert_eq!(again.state(), states.of(&word).unwrap());
-        prop_assert_eq!(again.comments().len(), file.comments().len());
+        prop_assert_eq!(again.comments(ME).len(), file.comments(ME).len());
         let (old, new): (Vec<_>, Vec<_>) =
             (text.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
         let same = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
@@ -377,7 +431,7 @@ proptest! {
     #[test]
     fn a_comment_changes_nothing_above_and_is_taken_back_whole(
         text in some_file(),
-        said in "([a-z#\\\\`<!>\\- ]{0,6}|## Comments|\\\\?### Ada · 2026-01-01T00:00:00Z|---|\n){0,6}",
+        said in "([a-z#\\\\`<!>\\- ]{0,6}|## Comments|<!-- windlass failed 5f0c -->|\\\\? `windlass claim a`|\\\\?### Ada · 2026-01-01T00:00:00Z|---|\n){0,6}",
     ) {
         let states = States::default();
         let marker = Marker::new("claim", "5f0c");
@@ -387,21 +441,21 @@ proptest! {
         let again = parsed(&new, &states).unwrap();
         prop_assert_eq!(&again.front, &file.front);
         prop_assert_eq!(again.body(), file.body());
-        let (before, after) = (file.comments(), again.comments());
+        let (before, after) = (file.comments(ME), again.comments(ME));
         prop_assert_eq!(after.len(), before.len() + 1);
         let last = after.last().unwrap();
         prop_assert_eq!(Marker::of(&last.text), Some(marker));
         prop_assert_eq!(Marker::stripped(&last.text), said.trim());
         let back = again.without(&[last]);
         prop_assert!(back.starts_with(&text) && new.starts_with(&back));
-        prop_assert_eq!(parsed(&back, &states).unwrap().comments().len(), before.len());
+        prop_assert_eq!(parsed(&back, &states).unwrap().comments(ME).len(), before.len());
     }
 
     #[test]
     fn nothing_makes_it_panic(bytes in "(---|\n|\r\n|state|:|[ -~]|ü|\u{feff}|## Comments|### |·|\"|'|#){0,40}") {
         let states = States::default();
         if let Some(file) = parsed(&bytes, &states) {
-            let _ = (file.with_state("done", &states), file.comments(), file.body());
+            let _ = (file.with_state("done", &states), file.comments(ME), file.body());
         }
     }
 }
