@@ -46,7 +46,8 @@ pub enum End {
     Released,
 }
 
-/// The claims on an issue, the oldest first.
+/// The claims on an issue, the oldest first. One that is gone and that we have released ourselves counts as released where
+/// that was said.
 pub fn claims(comments: &[Comment]) -> Vec<Claim> {
     // Anybody may comment in many places: whoever may write nothing there claims nothing, and ends nobody's claim.
     let members = || comments.iter().filter(|it| it.may_write);
@@ -65,8 +66,13 @@ pub fn claims(comments: &[Comment]) -> Vec<Claim> {
         });
         ends.max_by_key(|end| *end == End::Released)
     };
+    let is_claim = |marker: &Marker| marker.what() == CLAIM;
+    let is_there = |key: &str| marked().any(|(_, it)| is_claim(&it) && it.key() == key);
     marked()
-        .filter(|(_, marker)| marker.what() == CLAIM)
+        .filter(|(comment, marker)| {
+            let releases = marker.what() == RELEASED && comment.author.is_me;
+            is_claim(marker) || releases && !is_there(marker.key())
+        })
         .map(|(comment, marker)| Claim {
             ended: ended(comment, marker.key()),
             key: marker.key().to_owned(),
@@ -234,6 +240,13 @@ mod tests {
         let said = [outside(CLAIM, "zz"), comment(CLAIM, "a1"), outside(RELEASED, "a1")];
         assert_eq!(holder_of(&said, &[]).as_deref(), Some("a1"));
         assert_eq!(claims(&said).len(), 1);
+        // A claim that is gone is released all the same, if we say so ourselves.
+        let ours = |is_me: bool| {
+            let author = Person { name: "Windlass".to_owned(), is_me };
+            [Comment { author, ..comment(RELEASED, "a1") }]
+        };
+        assert_eq!(claims(&ours(true))[0].ended, Some(End::Released));
+        assert_eq!(claims(&ours(false)), []);
         // What ends another claim ends no claim of ours.
         assert_eq!(
             holder_of(&[comment(CLAIM, "a1"), comment(FAILED, "zz")], &[]).as_deref(),

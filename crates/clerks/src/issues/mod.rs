@@ -32,7 +32,7 @@ use windlass_sources::tracker::{Filter, Tracker};
 use windlass_sources::{Reading, SourceError};
 
 pub use read::{NEXT, settled};
-pub use select::{All, Known, LeftOut, Selection, Wanted, line, select, typed};
+pub use select::{All, Known, LeftOut, Selection, Wanted, held, line, select, typed};
 
 use claim::Secret;
 use session::Session;

@@ -43,6 +43,12 @@ impl Known {
         self.present.iter().any(|(run, secret)| secret.claim(run, issue) == key)
     }
 
+    /// Keys of the claims that runs of this repository have, or had, on an issue.
+    pub fn keys_here(&self, issue: &str) -> Vec<String> {
+        let all = self.past.iter().chain(&self.present);
+        all.map(|(run, secret)| secret.claim(run, issue)).collect()
+    }
+
     fn own_key(&self, issue: &str) -> Option<String> {
         self.own.as_ref().map(|(run, secret)| secret.claim(run, issue))
     }
@@ -197,8 +203,8 @@ fn in_a_pull(detail: &Detail) -> Option<String> {
     Some(format!("{who} works on it: the pull request {} is open", line(&linked.name)))
 }
 
-/// What speaks against an issue, looked at whole: who has it.
-fn held(detail: &Detail, wanted: &Wanted, known: &Known) -> Option<String> {
+/// What speaks against taking an issue, looked at whole: who has it.
+pub fn held(detail: &Detail, wanted: &Wanted, known: &Known) -> Option<String> {
     let Detail { issue, comments, .. } = detail;
     if let Some(why) = by_its_looks(issue, wanted, known).or_else(|| in_a_pull(detail)) {
         return Some(why);

@@ -4,16 +4,16 @@ use std::path::Path;
 
 use serde_json::json;
 use windlass_clerks::issues::claim::{self, CLAIM, End, RELEASED};
-use windlass_clerks::issues::typed;
+use windlass_clerks::issues::{Known, held, typed};
 use windlass_clerks::memory::Files;
 use windlass_core::run::{Phase, Wish};
 use windlass_sources::issues::{self as state, State};
-use windlass_sources::tracker::{Marker, State as Stands};
+use windlass_sources::tracker::{Detail, Issue, Marker, State as Stands};
 
-use super::{NAME, Place, Whose, config, follow, left, mask};
+use super::{NAME, Place, Whose, config, follow, known, left, mask, wanted};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::known;
+use crate::known as runs;
 use crate::meta::Meta;
 use crate::relay;
 use crate::render::{Output, clean};
@@ -24,7 +24,7 @@ use crate::workplace::Workplace;
 /// The loop that is not over, if there is one.
 fn open(place: &Workplace) -> Result<Option<String>, Error> {
     let Some(journal) = place.look()? else { return Ok(None) };
-    for known in known::all(&journal)?.readable.into_iter().rev() {
+    for known in runs::all(&journal)?.readable.into_iter().rev() {
         let meta = Meta::of(&journal, &known.id)?;
         if meta.workflow == NAME && known.run.phase() != Phase::Ended {
             return Ok(Some(known.id.as_str().to_owned()));
@@ -133,11 +133,13 @@ pub fn release(issue: &str, which: &Whose, out: &mut Output) -> Result<Exit, Err
     let state = left(&place)?;
     let top = place.repository.top();
     let said = which.adopting(&config.issues, state.as_ref());
-    let Place { tracked, .. } = which.open(&said, top, mask(&place, &config))?;
+    let Place { tracked, filter, .. } = which.open(&said, top, mask(&place, &config))?;
     let tracker = &*tracked.tracker;
-    let Some(detail) = tracker::asked(out, || tracker.look(issue))? else {
-        return Err(Error::usage(format!("{} has no issue {issue}", tracker.name())));
+    let look = |out: &mut Output, id: &str| {
+        let detail = tracker::asked(out, || tracker.look(id))?;
+        detail.ok_or_else(|| Error::usage(format!("{} has no issue {id}", tracker.name())))
     };
+    let detail = look(out, issue)?;
     // What the tracker itself calls it: people say `12` for `#12`, or the name of a file with its ending.
     let issue = detail.issue.id.as_str();
     if open(&place)?.is_some()
@@ -146,37 +148,68 @@ pub fn release(issue: &str, which: &Whose, out: &mut Output) -> Result<Exit, Err
         return Err(Error::not_taken(format!("the loop here is at {issue}"))
             .hint(format!("`windlass skip {} --reason …` leaves it out", typed(issue))));
     }
-    let claims = claim::claims(&detail.comments);
-    // One that failed, or was completed and waits to be merged, is claimed by nobody and in progress nonetheless: that ends as well.
-    let still = |it: &&claim::Claim| match it.ended {
-        None => true,
-        Some(End::Failed | End::Completed) => detail.issue.state == Stands::InProgress,
-        Some(End::Released) => false,
+    let before = known(&place, state.as_ref());
+    let is_known = state.as_ref().is_some_and(|it| it.has(issue));
+    let keys = to_end(&detail, is_known.then_some(&before));
+    let text = match detail.issue.state {
+        Stands::Done | Stands::Cancelled => format!("Released by {}.", who()),
+        Stands::Open | Stands::InProgress => {
+            format!("Released by {}: this issue may be taken again.", who())
+        }
     };
-    let mut ended = 0;
-    for claim in claims.iter().filter(still) {
-        let text = format!("Released by {}: this issue may be taken again.", who());
-        let marker = Marker::new(RELEASED, &claim.key);
-        tracker::asked(out, || tracker.post(issue, &text, &marker))?;
-        ended += 1;
+    for key in &keys {
+        tracker::asked(out, || tracker.post(issue, &text, &Marker::new(RELEASED, key)))?;
     }
-    let mut state = state;
-    let forgotten = state.as_mut().is_some_and(|state| {
-        let known = state.has(issue);
+    if let Some(mut state) = state.filter(|_| is_known) {
         for all in [&mut state.completed, &mut state.failed, &mut state.skipped] {
             all.retain(|it| it != issue);
         }
-        known
-    });
-    if let Some(state) = state.filter(|_| forgotten) {
         write(&place, &state)?;
     }
-    let issue = clean(issue);
-    match (ended, forgotten) {
-        (0, false) => out.line(&format!("{issue} has no {CLAIM} that could be ended"))?,
-        (0, true) => out.line(&format!("{issue} may be taken again"))?,
-        (1, _) => out.line(&format!("{issue} is released: one {CLAIM} is ended"))?,
-        (ended, _) => out.line(&format!("{issue} is released: {ended} {CLAIM}s are ended"))?,
+    // What is said is what whoever takes the next issue finds now.
+    let now = look(out, issue)?;
+    let known = known(&place, left(&place)?.as_ref());
+    let against = held(&now, &wanted(filter, None), &known);
+    let name = clean(issue);
+    match (keys.len(), against.is_none()) {
+        (0, true) => out.line(&format!("{name} may be taken again"))?,
+        (0, false) => out.line(&format!("{name} has no {CLAIM} that could be ended"))?,
+        (1, _) => out.line(&format!("{name} is released: one {CLAIM} is ended"))?,
+        (ended, _) => out.line(&format!("{name} is released: {ended} {CLAIM}s are ended"))?,
+    }
+    if let Some(why) = against {
+        out.line(&format!("it is left out all the same: {}{}", clean(&why), helps(&now.issue)))?;
     }
     Ok(Exit::Done)
+}
+
+/// Keys of the claims on an issue that releasing it ends. One that `here` had claimed, and whose claim somebody has taken out, is
+/// in progress and nobody's: that is said with a claim of its own.
+fn to_end(detail: &Detail, here: Option<&Known>) -> Vec<String> {
+    let claims = claim::claims(&detail.comments);
+    let is_in_progress = detail.issue.state == Stands::InProgress;
+    // One that failed, or was completed and waits to be merged, is claimed by nobody and in progress nonetheless: that ends as well.
+    let still = |it: &&claim::Claim| match it.ended {
+        None => true,
+        Some(End::Failed | End::Completed) => is_in_progress,
+        Some(End::Released) => false,
+    };
+    if claims.is_empty() && is_in_progress {
+        return here.and_then(|it| it.keys_here(&detail.issue.id).pop()).into_iter().collect();
+    }
+    claims.iter().filter(still).map(|it| it.key.clone()).collect()
+}
+
+/// What a person does about an issue that is left out, where its tracker alone can tell.
+fn helps(issue: &Issue) -> String {
+    let url = clean(&issue.url);
+    match issue.state {
+        Stands::Done | Stands::Cancelled => {
+            format!("; open it again in {url}, and it may be taken")
+        }
+        Stands::InProgress => {
+            format!("; if nobody is at it, set its state back in {url}, and it may be taken")
+        }
+        Stands::Open => String::new(),
+    }
 }

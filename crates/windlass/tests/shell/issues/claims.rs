@@ -1,6 +1,6 @@
 //! Whose an issue is: people's, another Windlass's, ours; and that nothing is said twice (I3, C4).
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 
 use super::rig::{Rig, STATE};
 
@@ -172,6 +172,77 @@ fn an_issue_whose_claim_is_ended_elsewhere_does_not_land() {
         rig.write("issues/A-1.md", &(text.clone() + &said));
     };
     is_left(release, "its claim was released");
+}
+
+#[test]
+fn what_a_person_adds_below_our_comment_meanwhile_is_kept_and_said_and_the_work_lands() {
+    let script =
+        super::rig::simply(&super::rig::who("issue-planner", "A-1", "", 1), "blocked", "wait");
+    let rapid: String = (0..20).map(|nth| format!("Remark {nth}.\n")).collect();
+    for added in ["By the way: please use blue.\n", "### Ada\n\nBlue, please.\n", &rapid] {
+        let mut rig = Rig::of(&["A-1"], &script);
+        rig.ends(&["--once"], 8);
+        let path = rig.issues_dir().join("A-1.md");
+        let mut file = std::fs::File::options().append(true).open(path).unwrap();
+        for line in added.split_inclusive('\n') {
+            file.write_all(line.as_bytes()).unwrap();
+        }
+        assert_eq!(rig.answers("ask_blocked", &["--text", "go on"]), Some(0), "{}", rig.told);
+        let issue = rig.issue("A-1");
+        assert!(issue.contains("\nstate: done\n") && issue.contains(added), "{issue}");
+        let said = "This issue was changed while it was worked on (1 comment).";
+        assert_eq!(
+            (rig.said("A-1", said), rig.said("A-1", "Harness completed")),
+            (1, 1),
+            "{issue}"
+        );
+        assert_eq!(rig.subjects(), ["feat: g1"]);
+        assert!(!rig.log().contains(added.lines().last().unwrap()), "it is no part of the work");
+    }
+}
+
+#[test]
+fn an_issue_whose_claim_somebody_has_taken_out_is_takeable_once_it_is_released() {
+    let taken_out = |rig: &Rig| {
+        let text = rig.issue("A-1");
+        let (before, _) = text.split_once("## Comments").unwrap();
+        rig.write("issues/A-1.md", before);
+    };
+    let mut rig = is_left(taken_out, "its claim is not there any more");
+    let seen = rig.ends(&["release", "A-1"], 0);
+    assert!(seen.ends_with("A-1 is released: one claim is ended\n"), "{seen}");
+    let seen = rig.ends(&["release", "A-1"], 0);
+    assert!(seen.ends_with("A-1 may be taken again\n"), "{seen}");
+    let seen = rig.ends(&["--dry-run"], 0);
+    assert!(seen.contains("next     A-1"), "{seen}");
+    rig.ends(&[], 8);
+    assert_eq!(rig.answers("ask_blocked", &["--text", "go on"]), Some(0), "{}", rig.told);
+    assert!(rig.issue("A-1").contains("\nstate: done\n"), "{}", rig.issue("A-1"));
+    assert_eq!(rig.said("A-1", "Harness completed"), 1);
+}
+
+#[test]
+fn releasing_says_what_is_still_in_the_way() {
+    let mut rig = Rig::of(&["A-1", "A-2", "A-3"], "");
+    rig.put("A-1", "state: done\n");
+    rig.put("A-2", "state: in progress\n");
+    rig.put("A-3", "assignee: Grace\n");
+    for (issue, why) in [
+        ("A-1", "it is done; open it again in issues/A-1.md, and it may be taken"),
+        (
+            "A-2",
+            "somebody has it: it is in progress without a claim; if nobody is at it, \
+             set its state back in issues/A-2.md, and it may be taken",
+        ),
+        ("A-3", "Grace has it: it is assigned to them"),
+    ] {
+        let before = rig.issue(issue);
+        let seen = rig.ends(&["release", issue], 0);
+        let said =
+            format!("has no claim that could be ended\nit is left out all the same: {why}\n");
+        assert!(seen.contains(&said), "{seen}");
+        assert!(!seen.contains("may be taken again") && rig.issue(issue) == before, "{seen}");
+    }
 }
 
 mod slow {
