@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use windlass_clerks::issues::claim::Secret;
 use windlass_clerks::issues::{All, Known, NEXT, select};
-use windlass_core::run::Phase;
+use windlass_core::run::{Phase, Run};
 use windlass_core::value::Value;
-use windlass_core::workflow::Workflow;
+use windlass_core::workflow::{RunOutcome, Workflow};
 use windlass_sources::issues::State;
 use windlass_sources::tracker::Filter;
 
@@ -66,26 +66,79 @@ fn once(args: &StartArgs, out: &mut Output) -> Result<Exit, Error> {
     match open(&held)?.as_slice() {
         [] => begin(&held, args, tone, out),
         [id] => {
-            if args.any() {
-                out.note("flags are read when a loop begins: this one keeps those it began with")?;
-            }
             let known = runs::open(&held.journal, Some(id))?;
-            under_way::go_on(&held, known, tone)
+            let other = args.unlike(&known.run, &Meta::of(&held.journal, &known.id)?);
+            if known.run.phase() != Phase::Ended {
+                return match other.is_empty() {
+                    true => under_way::go_on(&held, known, tone),
+                    false => Err(keeps_its_own(id, &other)),
+                };
+            }
+            // It is over and only tidied up: whoever has cancelled it, or wants another, has not come for that.
+            let is_cancelled = known.run.outcome() == Some(RunOutcome::Cancelled);
+            let exit = under_way::go_on(&held, known, tone)?;
+            match is_cancelled || !other.is_empty() {
+                true => begin(&held, args, tone, out),
+                false => Ok(exit),
+            }
         }
         several => Err(Error::several_open(several)),
     }
 }
 
+/// A loop goes on as it began: whoever says something else means another one.
+fn keeps_its_own(id: &str, other: &[String]) -> Error {
+    let what = format!("{id} is not over, and began otherwise: {}", other.join(", "));
+    Error::usage(what).hint(format!(
+        "`windlass issues` alone goes on with it as it began; `windlass stop --cancel {id}` ends it and keeps its work, and then this begins another"
+    ))
+}
+
 impl StartArgs {
-    fn any(&self) -> bool {
+    /// What is said here and is not what a loop began with, each with what that was.
+    fn unlike(&self, run: &Run, meta: &Meta) -> Vec<String> {
         let super::Whose { tracker, project, label, team } = &self.which;
-        let said = [project, label, team, &self.issue, &self.branch];
-        tracker.is_some()
-            || self.land.is_some()
-            || said.iter().any(|it| it.is_some())
-            || self.max.is_some()
-            || self.once
+        let text = |it: &Option<String>| it.as_deref().map(Value::text);
+        let inputs = [
+            ("tracker", tracker.map(|it| Value::text(it.name()))),
+            ("project", text(project)),
+            ("label", text(label)),
+            ("team", text(team)),
+            ("max", self.max.map(|it| Value::Number(it.into()))),
+            ("issue", text(&self.issue)),
+            ("once", self.once.then_some(Value::Flag(true))),
+            ("land", self.land.map(|it| Value::text(it.name()))),
+        ];
+        let differs = |(name, said): (&str, Option<Value>)| {
+            let (said, began) = (said?, run.input_named(name));
+            let is_same =
+                began.is_some_and(|began| *began == said || is_same_place(name, began, &said));
+            (!is_same).then(|| match (name, began) {
+                ("once", _) => "--once, and it takes them all".to_owned(),
+                ("issue", Some(Value::Text(began))) if **began == *NEXT => {
+                    format!("--issue {}, and it takes them all", clean(&said.to_string()))
+                }
+                (_, Some(began)) => format!(
+                    "--{name} {}, and it has {}",
+                    clean(&said.to_string()),
+                    clean(&began.to_string())
+                ),
+                (_, None) => format!("--{name} {}", clean(&said.to_string())),
+            })
+        };
+        let mut other: Vec<String> = inputs.into_iter().filter_map(differs).collect();
+        let lands_on = meta.target.as_deref().unwrap_or_default();
+        if let Some(branch) = self.branch.as_deref().filter(|it| *it != lands_on) {
+            other.push(format!("--branch {}, and it lands on {}", clean(branch), clean(lands_on)));
+        }
+        other
     }
+}
+
+/// A directory is the same with a slash at its end.
+fn is_same_place(name: &str, one: &Value, other: &Value) -> bool {
+    let plain = |it: &Value| it.to_string().trim_end_matches('/').to_owned();
+    name == "project" && plain(one) == plain(other)
 }
 
 /// Loops that are not over.

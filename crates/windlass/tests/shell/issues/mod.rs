@@ -5,6 +5,7 @@ mod beside;
 mod claims;
 mod crowd;
 mod example;
+mod flags;
 mod follow;
 mod groups;
 mod hostile;

@@ -1,0 +1,45 @@
+//! What is said when a loop is there already: it goes on as it began, or somebody is told that it does not.
+
+use super::rig::Rig;
+
+/// A loop over two issues that was killed before it has done anything but claim the first.
+fn killed() -> Rig {
+    let rig = Rig::of(&["A-1", "A-2"], "");
+    rig.killed_once_claimed(&mut rig.scratch.windlass(&["issues"]));
+    rig
+}
+
+#[test]
+fn whoever_wants_something_else_than_the_open_loop_is_refused_and_told_how_to_have_it() {
+    let mut rig = killed();
+    for (words, said) in [
+        (&["--once"][..], "--once, and it takes them all"),
+        (&["--issue", "A-2"], "--issue A-2, and it takes them all"),
+        (&["--max", "1"], "--max 1, and it has 20"),
+        (&["--label", "other"], "--label other, and it has ready"),
+        (&["--tracker", "linear"], "--tracker linear, and it has folder"),
+        (&["--project", "bugs"], "--project bugs, and it has issues"),
+        (&["--land", "pr"], "--land pr, and it has branch"),
+        (&["--branch", "next"], "--branch next, and it lands on main"),
+    ] {
+        let seen = rig.ends(words, 2);
+        let what = format!("issues-1 is not over, and began otherwise: {said}\n");
+        assert!(seen.contains(&what), "{seen}");
+        assert!(seen.contains("`windlass issues` alone goes on with it"), "{seen}");
+        assert!(seen.contains("`windlass stop --cancel issues-1` ends it"), "{seen}");
+    }
+    assert_eq!(rig.subjects(), Vec::<String>::new(), "nothing was worked on");
+    // What it says is true: the old one is ended, and the new one takes one and no more.
+    assert_eq!(rig.run(&["stop", "--cancel", "issues-1"]), Some(0), "{}", rig.told);
+    rig.ends(&["--once"], 0);
+    assert_eq!(rig.subjects(), ["feat: g1"], "{}", rig.told);
+    assert!(rig.issue("A-1").contains("\nstate: done\n"), "{}", rig.issue("A-1"));
+    assert!(!rig.issue("A-2").contains("state:"), "{}", rig.issue("A-2"));
+}
+
+#[test]
+fn whoever_says_the_same_again_goes_on() {
+    let mut rig = killed();
+    rig.ends(&["--tracker", "folder", "--project", "issues/", "--max", "20"], 0);
+    assert_eq!(rig.state("completed_issues"), "[\"A-1\", \"A-2\"]");
+}
