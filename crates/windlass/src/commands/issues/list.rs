@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use serde_json::{Value, json};
 use windlass_clerks::issues::{All, Selection, line, select};
+use windlass_sources::tracker::Issue;
 
 use super::{Place, Whose, config, known, left, mask, wanted};
 use crate::error::Error;
@@ -11,8 +13,24 @@ use crate::render::{Output, clean};
 use crate::tracker;
 use crate::workplace::Workplace;
 
-pub fn list(which: &Whose, out: &mut Output) -> Result<Exit, Error> {
-    explained(which, None, All::Yes, out)
+/// How it is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// To people.
+    Words,
+    /// To programs.
+    Json,
+}
+
+impl Form {
+    /// What somebody asks for with `--json`.
+    pub fn of(is_json: bool) -> Self {
+        if is_json { Form::Json } else { Form::Words }
+    }
+}
+
+pub fn list(which: &Whose, form: Form, out: &mut Output) -> Result<Exit, Error> {
+    explained(which, None, All::Yes, form, out)
 }
 
 /// What a loop would do, issue by issue.
@@ -20,6 +38,7 @@ pub fn explained(
     which: &Whose,
     only: Option<String>,
     all: All,
+    form: Form,
     out: &mut Output,
 ) -> Result<Exit, Error> {
     let place = Workplace::find(Path::new("."))?;
@@ -33,11 +52,30 @@ pub fn explained(
     let tracker = &*tracked.tracker;
     let wanted = wanted(filter.clone(), only);
     let selection = tracker::asked(out, || select(tracker, &wanted, &known, all))?;
+    let complaints = tracker::asked(out, || tracker.complaints(&filter))?;
+    if form == Form::Json {
+        let value = as_json(&selection, &complaints);
+        out.line(&serde_json::to_string_pretty(&value).unwrap_or_default())?;
+        return Ok(Exit::Done);
+    }
     shown(&selection, out)?;
-    for complaint in tracker::asked(out, || tracker.complaints(&filter))? {
+    for complaint in complaints {
         out.note(&clean(&complaint))?;
     }
     Ok(Exit::Done)
+}
+
+fn as_json(selection: &Selection, complaints: &[String]) -> Value {
+    let issue = |it: &Issue| json!({"id": it.id, "title": it.title, "priority": it.priority, "url": it.url});
+    let left_out = selection.left_out.iter();
+    json!({
+        "next": selection.chosen.as_ref().map(|it| issue(&it.issue)),
+        "then": selection.waiting.iter().map(issue).collect::<Vec<_>>(),
+        "left_out": left_out
+            .map(|it| json!({"id": it.id, "title": it.title, "why": it.why}))
+            .collect::<Vec<_>>(),
+        "complaints": complaints,
+    })
 }
 
 fn shown(selection: &Selection, out: &mut Output) -> Result<(), Error> {

@@ -81,7 +81,7 @@ struct Whose {
     project: Option<String>,
 
     /// The label that marks issues as ready; without it `ready`
-    #[arg(long, value_name = "LABEL")]
+    #[arg(long, value_name = "LABEL", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     label: Option<String>,
 
     /// Linear's team; without it `MB90`
@@ -130,7 +130,7 @@ struct StartArgs {
     #[arg(long, value_name = "BRANCH")]
     branch: Option<String>,
 
-    /// Print every entry of the journal as a JSON line, and ask nothing
+    /// Print every entry of the journal as a JSON line, and ask nothing; with --dry-run, what it says as JSON
     #[arg(long)]
     json: bool,
 }
@@ -167,10 +167,16 @@ enum IssuesCommand {
     },
 
     /// List the issues that are ready, in the order in which they would be taken
-    #[command(after_help = "Examples:\n  windlass issues list --tracker folder\n")]
+    #[command(
+        after_help = "Examples:\n  windlass issues list --tracker folder\n  windlass issues list --json\n"
+    )]
     List {
         #[command(flatten)]
         which: Whose,
+
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -181,7 +187,7 @@ pub fn run(args: &IssuesArgs, out: &mut Output) -> Result<Exit, Error> {
         Some(IssuesCommand::Stop) => rest::stop(out),
         Some(IssuesCommand::Status { json }) => rest::status(*json, out),
         Some(IssuesCommand::Release { issue, which }) => rest::release(issue, which, out),
-        Some(IssuesCommand::List { which }) => list::list(which, out),
+        Some(IssuesCommand::List { which, json }) => list::list(which, list::Form::of(*json), out),
     }
 }
 

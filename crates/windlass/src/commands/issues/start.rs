@@ -15,6 +15,7 @@ use windlass_sources::tracker::Filter;
 
 use super::super::workflow::{CatalogueArgs, Target};
 use super::follow::Following;
+use super::list::Form;
 use super::{NAME, Place, StartArgs, left, left_in, list, wanted};
 use crate::config::{IssuesConfig, LandsBy, Which};
 use crate::error::Error;
@@ -30,7 +31,13 @@ use crate::workplace::{Held, Workplace};
 
 pub fn start(args: &StartArgs, out: &mut Output) -> Result<Exit, Error> {
     if args.dry_run {
-        return list::explained(&args.which, args.issue.clone(), All::Unlabelled, out);
+        return list::explained(
+            &args.which,
+            args.issue.clone(),
+            All::Unlabelled,
+            Form::of(args.json),
+            out,
+        );
     }
     if !args.follow {
         return once(args, out);

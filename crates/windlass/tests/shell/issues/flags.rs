@@ -1,5 +1,7 @@
 //! What is said when a loop is there already: it goes on as it began, or somebody is told that it does not.
 
+use serde_json::{Value, json};
+
 use super::rig::Rig;
 
 /// A loop over two issues that was killed before it has done anything but claim the first.
@@ -42,4 +44,32 @@ fn whoever_says_the_same_again_goes_on() {
     let mut rig = killed();
     rig.ends(&["--tracker", "folder", "--project", "issues/", "--max", "20"], 0);
     assert_eq!(rig.state("completed_issues"), "[\"A-1\", \"A-2\"]");
+}
+
+#[test]
+fn what_comes_next_is_told_to_programs_as_well() {
+    let mut rig = Rig::of(&["A-1", "A-2", "A-3"], "");
+    rig.put("A-1", "priority: 2\n");
+    rig.put("A-3", "assignee: Grace\n");
+    rig.write("issues/A-4.md", "---\nstate: odd\n---\n");
+    let issue = |id: &str, priority: Value| json!({"id": id, "title": format!("Do {id}"), "priority": priority, "url": format!("issues/{id}.md")});
+    for words in [["--dry-run", "--json"], ["list", "--json"]] {
+        let seen = rig.ends(&words, 0);
+        let (_, printed) = seen.split_once('\n').unwrap();
+        let told: Value = serde_json::from_str(printed).expect("one document and nothing else");
+        assert_eq!(told["next"], issue("A-1", json!(2)));
+        assert_eq!(told["then"], json!([issue("A-2", Value::Null)]));
+        let why = "Grace has it: it is assigned to them";
+        assert_eq!(told["left_out"], json!([{"id": "A-3", "title": "Do A-3", "why": why}]));
+        let complaint = told["complaints"][0].as_str().unwrap();
+        assert!(complaint.starts_with("issues/A-4.md:2:"), "{complaint}");
+    }
+}
+
+#[test]
+fn a_label_that_is_empty_is_no_label() {
+    let mut rig = Rig::of(&["A-1"], "");
+    let seen = rig.ends(&["--label", ""], 2);
+    assert!(seen.contains("--label"), "{seen}");
+    assert!(!rig.issue("A-1").contains("Comments"));
 }
