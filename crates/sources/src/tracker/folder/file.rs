@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::super::{Marker, State, marker::Form};
-use super::front::{Front, States, Wrong};
+use super::front::{Front, KEYS, States, Wrong};
 use super::time::is_rfc_3339;
 
 /// The line that comments begin with.
@@ -109,6 +109,29 @@ impl<'a> IssueFile<'a> {
             one.text = one.text.replace("\r\n", "\n").trim().to_owned();
         }
         said
+    }
+
+    /// What is hardly meant as it stands: a key that nobody reads, several labels in one.
+    pub fn doubts(&self) -> Vec<Wrong> {
+        let Some(yaml) = self.yaml.clone() else { return Vec::new() };
+        let doubt = |line: Range<usize>| {
+            let (key, _) = self.text[line.clone()].split_once(':')?;
+            let key = key.trim_end();
+            let plain = key.to_lowercase();
+            let what = match (plain.as_str(), self.front.labels.as_slice()) {
+                ("labels", [one]) if key == plain && one.contains(',') => {
+                    format!("`{one}` is one label: several are written `labels: [{one}]`")
+                }
+                ("label", []) => format!("`{key}` means nothing: it is written `labels`"),
+                (known, _) if KEYS.contains(&known) && key != plain => {
+                    format!("`{key}` means nothing: it is written `{plain}`")
+                }
+                _ => return None,
+            };
+            Some(Wrong::at(self.text, line.start, what))
+        };
+        let inside = lines(self.text, yaml.start).take_while(|line| line.start < yaml.end);
+        inside.filter_map(doubt).collect()
     }
 
     /// The text with another state in it; nothing else is changed.

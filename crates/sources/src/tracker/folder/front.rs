@@ -166,6 +166,20 @@ fn priority(word: &str) -> Result<Option<u8>, ()> {
     }
 }
 
+/// Their names.
+pub const KEYS: [&str; 10] = [
+    "title",
+    "state",
+    "status",
+    "priority",
+    "labels",
+    "blocked_by",
+    "blocked-by",
+    "depends_on",
+    "assignee",
+    "created",
+];
+
 /// The keys that mean something; others are the person's own.
 #[derive(serde::Deserialize)]
 struct Raw {

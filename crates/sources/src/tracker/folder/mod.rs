@@ -203,7 +203,15 @@ impl Folder {
             match self.text(root, id) {
                 Ok(None) => {}
                 Ok(Some(text)) => match IssueFile::parse(&text, &self.states) {
-                    Ok(file) => shelf.issues.push(self.issue(id, &file)),
+                    Ok(file) => {
+                        if !matches!(file.state(), State::Done | State::Cancelled) {
+                            let doubts = file.doubts();
+                            let doubts =
+                                doubts.iter().map(|it| format!("{}:{it}", self.file_of(id)));
+                            shelf.wrong.extend(doubts);
+                        }
+                        shelf.issues.push(self.issue(id, &file));
+                    }
                     Err(wrong) => shelf.wrong.push(format!("{}:{wrong}", self.file_of(id))),
                 },
                 Err(TrackerError::Refused { why, .. }) => shelf.wrong.push(why),

@@ -137,6 +137,29 @@ fn what_cannot_be_read_is_named_and_the_others_are_listed() {
 }
 
 #[test]
+fn what_is_hardly_meant_as_it_stands_is_said() {
+    let (_dir, folder) = folder(&[
+        ("a.md", "---\ntitle: a\nlabels: ready, ui\n---\n"),
+        ("b.md", "---\nLabels: [ready]\nBLOCKED_BY: a\nmine: x\n---\n"),
+        ("c.md", "---\nlabel: ready\n---\n"),
+        ("d.md", "---\nlabels: [ready]\nlabel: mine\n---\nLabels: no\n"),
+        ("e.md", "---\nlabels: ready\nnotes: |\n  Labels: x\n---\n"),
+        ("f.md", "---\nstate: done\nLabels: x\n---\n"),
+    ]);
+    let mut said = folder.complaints(&filter()).unwrap();
+    said.sort();
+    assert_eq!(
+        said,
+        [
+            "issues/a.md:3:1: `ready, ui` is one label: several are written `labels: [ready, ui]`",
+            "issues/b.md:2:1: `Labels` means nothing: it is written `labels`",
+            "issues/b.md:3:1: `BLOCKED_BY` means nothing: it is written `blocked_by`",
+            "issues/c.md:2:1: `label` means nothing: it is written `labels`",
+        ]
+    );
+}
+
+#[test]
 fn a_state_is_changed_where_it_stands() {
     for (before, after) in [
         (LOGIN, LOGIN.replace("state: Open   # a note", "state: in progress   # a note").as_str()),
