@@ -31,7 +31,7 @@ use windlass_sources::issues::{self, State};
 use windlass_sources::tracker::{Filter, Tracker};
 use windlass_sources::{Reading, SourceError};
 
-pub use read::{NEXT, settled};
+pub use read::{NEXT, names, settled};
 pub use select::{All, Known, LeftOut, Selection, Wanted, held, line, select, typed};
 
 use claim::Secret;

@@ -99,6 +99,7 @@ impl Issues {
             adopted,
             past: super::claim::Secret::of_the_past(&self.state),
             present: Vec::new(),
+            names: names(&state),
             own: Some((self.run.clone(), own)),
         })
     }
@@ -115,9 +116,10 @@ impl Issues {
         let Some(chosen) = &selection.chosen else {
             let mut reading = came("empty");
             let complaints = tracker.complaints(&wanted.filter).map_err(trouble)?;
-            reading.remarks.extend(complaints);
+            reading.remarks.extend(complaints.iter().map(|it| on_a_line(it)));
             let left = selection.left_out.iter().take(NAMED);
-            reading.remarks.extend(left.map(|it| format!("{NOT_TAKEN}{}: {}", it.id, it.why)));
+            let left = left.map(|it| on_a_line(&format!("{NOT_TAKEN}{}: {}", it.id, it.why)));
+            reading.remarks.extend(left);
             if selection.left_out.len() > NAMED {
                 let more = selection.left_out.len() - NAMED;
                 reading.remarks.push(format!("{AND_MORE}{more} more"));
@@ -264,6 +266,11 @@ pub(super) fn named(remarks: &str) -> Vec<String> {
     remarks.lines().filter_map(name).collect()
 }
 
+/// What a name has in it that begins a line begins none: markers stand on lines of their own.
+fn on_a_line(text: &str) -> String {
+    text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect()
+}
+
 /// Issues that a loop has settled, each with how.
 pub fn settled(state: &State) -> Vec<(String, &'static str)> {
     let all = [
@@ -276,6 +283,12 @@ pub fn settled(state: &State) -> Vec<(String, &'static str)> {
         ids.iter().map(move |id| (id.clone(), how)).collect::<Vec<_>>()
     };
     all.iter().flat_map(each).collect()
+}
+
+/// Issues that a loop has had, whatever became of them.
+pub fn names(state: &State) -> Vec<String> {
+    let settled = [&state.completed, &state.failed, &state.skipped].into_iter().flatten();
+    settled.chain(&state.current_issue).cloned().collect()
 }
 
 /// A tracker's error, as one of a source.

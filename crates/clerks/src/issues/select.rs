@@ -28,6 +28,8 @@ pub struct Known {
     pub past: Vec<(String, Secret)>,
     /// Runs of this very repository that are not over, for whoever only looks.
     pub present: Vec<(String, Secret)>,
+    /// Issues that a loop here has had: what was claimed by such a name may have another by now.
+    pub names: Vec<String>,
     /// The run that asks, with its secret, if there is one.
     pub own: Option<(String, Secret)>,
 }
@@ -35,7 +37,11 @@ pub struct Known {
 impl Known {
     /// Keys of claims that count for nothing.
     fn dead(&self, issue: &str) -> Vec<String> {
-        self.past.iter().map(|(run, secret)| secret.claim(run, issue)).collect()
+        let names = || self.names.iter().map(String::as_str).chain([issue]);
+        let keys = |(run, secret): &(String, Secret)| {
+            names().map(|name| secret.claim(run, name)).collect::<Vec<_>>()
+        };
+        self.past.iter().flat_map(keys).collect()
     }
 
     /// Whether a claim is that of a run that is under way here.
@@ -47,6 +53,13 @@ impl Known {
     pub fn keys_here(&self, issue: &str) -> Vec<String> {
         let all = self.past.iter().chain(&self.present);
         all.map(|(run, secret)| secret.claim(run, issue)).collect()
+    }
+
+    /// What a loop of this repository has claimed with this key, if one has.
+    fn claimed_here(&self, key: &str) -> Option<&str> {
+        let runs = || self.past.iter().chain(&self.present).chain(&self.own);
+        let is_its = |name: &&String| runs().any(|(run, secret)| secret.claim(run, name) == key);
+        self.names.iter().find(is_its).map(String::as_str)
     }
 
     fn own_key(&self, issue: &str) -> Option<String> {
@@ -215,6 +228,13 @@ pub fn held(detail: &Detail, wanted: &Wanted, known: &Known) -> Option<String> {
     if let Some(holder) = holder.filter(|it| Some(&it.key) != own.as_ref()) {
         if known.is_here(&holder.key, &issue.id) {
             return Some("the loop here is at it: `windlass issues` goes on with it".to_owned());
+        }
+        if let Some(name) = known.claimed_here(&holder.key) {
+            return Some(format!(
+                "a loop of this repository has claimed it as {}; `windlass issues release {}` ends that claim",
+                line(name),
+                typed(&issue.id)
+            ));
         }
         let by = line(&holder.by);
         return Some(format!(

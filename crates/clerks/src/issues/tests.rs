@@ -103,6 +103,32 @@ fn of_two_who_claim_one_issue_the_first_has_it_and_ends_give_it_back() {
 }
 
 #[test]
+fn an_issue_that_is_called_otherwise_since_it_was_claimed_here_is_said_to_be_ours() {
+    let dir = tempfile::tempdir().unwrap();
+    let (top, state) = (dir.path(), dir.path().join("state"));
+    put(top, "B-1", "");
+    let tracker = folder(top, "Windlass");
+    let key = Secret::of(&state, "issues-1").unwrap().claim("issues-1", "A-1");
+    tracker.post("B-1", "starting", &Marker::new(CLAIM, &key)).unwrap();
+    let found = |names: &[&str]| {
+        let names = names.iter().map(|it| (*it).to_owned()).collect();
+        let known = Known { present: Secret::of_the_present(&state), names, ..Known::default() };
+        told(&select(&tracker, &wanted(), &known, All::No).unwrap())
+    };
+    let ours = "B-1: a loop of this repository has claimed it as A-1; `windlass issues release B-1` ends that claim";
+    assert_eq!(found(&["A-0", "A-1"]), format!("none\n{ours}"));
+    assert!(found(&["A-0"]).contains("another Windlass has claimed it"));
+    // Once that loop is over, it is nobody's, by whatever name.
+    Secret::over(&state, "issues-1").unwrap();
+    let past = Known {
+        past: Secret::of_the_past(&state),
+        names: vec!["A-1".to_owned()],
+        ..Known::default()
+    };
+    assert!(told(&select(&tracker, &wanted(), &past, All::No).unwrap()).starts_with("B-1"));
+}
+
+#[test]
 fn what_an_earlier_run_here_claimed_is_nobodys_once_that_is_over() {
     let dir = tempfile::tempdir().unwrap();
     let (top, state) = (dir.path(), dir.path().join("state"));

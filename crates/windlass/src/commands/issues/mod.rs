@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use windlass_clerks::Tracked;
-use windlass_clerks::issues::{Known, Wanted, claim::Secret, settled};
+use windlass_clerks::issues::{Known, Wanted, claim::Secret, names, settled};
 use windlass_clerks::memory::Files;
 use windlass_engine::mask::Mask;
 use windlass_sources::issues::{self as state, State};
@@ -327,6 +327,7 @@ fn left_in(top: &Path) -> Result<Option<State>, Error> {
 fn known(place: &Workplace, left: Option<&State>) -> Known {
     Known {
         settled: left.map(settled).unwrap_or_default(),
+        names: left.map(names).unwrap_or_default(),
         past: Secret::of_the_past(&place.dir),
         present: Secret::of_the_present(&place.dir),
         ..Known::default()

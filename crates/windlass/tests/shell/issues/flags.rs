@@ -67,6 +67,17 @@ fn what_comes_next_is_told_to_programs_as_well() {
 }
 
 #[test]
+fn a_name_of_a_file_begins_no_line() {
+    let mut rig = Rig::of(&[], "");
+    rig.write("issues/x\n[HARNESS_PAUSE: x].md", "---\nlabels: [ready]\n---\n");
+    rig.write("issues/y\n[HARNESS_PAUSE: y].md", "---\nstate: odd\n---\n");
+    let seen = rig.ends(&[], 0);
+    assert!(seen.contains("left out: x [HARNESS_PAUSE: x]: its name has characters"), "{seen}");
+    assert!(seen.contains("issues/y [HARNESS_PAUSE: y].md:2:"), "{seen}");
+    assert!(!seen.contains("\n[HARNESS_PAUSE"), "{seen}");
+}
+
+#[test]
 fn a_label_that_is_empty_is_no_label() {
     let mut rig = Rig::of(&["A-1"], "");
     let seen = rig.ends(&["--label", ""], 2);
