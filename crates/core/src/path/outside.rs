@@ -62,11 +62,13 @@ impl Walked {
     /// When it is not one.
     pub fn of(text: &str) -> Result<Walked, Refused> {
         let walked = Walked::here(text)?;
-        let has_no_name = walked.path.as_str().split('/').any(is_no_name);
-        if has_no_name { Err(Refused::Name) } else { Ok(walked) }
+        if walked.parts.iter().any(|part| is_device(part)) {
+            return Err(Refused::Name);
+        }
+        Ok(walked)
     }
 
-    /// The same of a file that is there, so that this platform at least has a name for it.
+    /// The same of a file that is there: that some platform has a device of its name says nothing against it.
     fn here(text: &str) -> Result<Walked, Refused> {
         if text.is_empty() {
             return Err(Refused::Empty);
@@ -87,6 +89,9 @@ impl Walked {
         }
         if parts.is_empty() {
             return Err(Refused::Empty);
+        }
+        if parts.iter().any(|part| is_odd(part)) {
+            return Err(Refused::Name);
         }
         let path = Below::parse(&parts.join("/")).map_err(Refused::Bad)?;
         Ok(Walked { path, parts: parts.iter().map(|part| folded(part)).collect() })
@@ -154,17 +159,20 @@ fn folded(part: &str) -> String {
     }
 }
 
-/// Whether a part is a device somewhere, or is another name somewhere.
-fn is_no_name(part: &str) -> bool {
-    let name = folded(part);
+/// Letters and ends that some platform has in no name.
+fn is_odd(part: &str) -> bool {
+    part.ends_with(['.', ' ']) || part.contains([':', '*', '?', '"', '<', '>', '|'])
+}
+
+/// Whether a name, folded, means a device on some platform.
+fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end();
     let port = stem.strip_prefix("com").or_else(|| stem.strip_prefix("lpt"));
     let is_port = port.is_some_and(|rest| {
         matches!(rest.chars().next(), Some('0'..='9' | '¹' | '²' | '³'))
             && rest.chars().count() == 1
     });
-    let odd = part.ends_with(['.', ' ']) || part.contains([':', '*', '?', '"', '<', '>', '|']);
-    odd || is_port || DEVICES.contains(&stem)
+    is_port || DEVICES.contains(&stem)
 }
 
 #[cfg(test)]
