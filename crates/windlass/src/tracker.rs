@@ -1,8 +1,7 @@
 //! Trackers, as a person has set them up: which one, with which key, and with nothing secret in what is written there.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use windlass_clerks::{PullRequests, StateNames, Tracked};
@@ -28,9 +27,6 @@ use crate::trust::Trust;
 
 /// A tracker that holds us up for longer than this is given up.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
-
-/// Whoever waits looks this often whether that is still wanted.
-const LOOKS: Duration = Duration::from_millis(100);
 
 /// Tries that are this far apart are not about the same.
 const APART: Duration = Duration::from_secs(5);
@@ -228,25 +224,23 @@ fn no_key(which: Which, config: &IssuesConfig) -> Error {
     ))
 }
 
-/// The process is to end: nobody waits for a tracker any longer.
-static ENDS: AtomicBool = AtomicBool::new(false);
+/// Whether the process is to end, and whom that wakes.
+static ENDS: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
 
-/// Has nobody wait for a tracker any longer.
+/// Has nobody wait for a tracker any longer: the process is to end.
 pub fn nobody_waits() {
-    ENDS.store(true, Ordering::Relaxed);
+    *ENDS.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+    ENDS.1.notify_all();
 }
 
-/// Sleeps, unless the process is to end. False if it is.
+/// Lets time go by, unless the process is to end. False if it is.
 fn sleeps(wait: Duration) -> bool {
-    let until = Instant::now() + wait;
-    while !ENDS.load(Ordering::Relaxed) {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return true;
-        }
-        std::thread::sleep(left.min(LOOKS));
-    }
-    false
+    let ends = ENDS.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let (ends, _) = ENDS
+        .1
+        .wait_timeout_while(ends, wait, |ends| !*ends)
+        .unwrap_or_else(PoisonError::into_inner);
+    !*ends
 }
 
 /// Lets time go by between two tries, for a while: what keeps failing for longer than that is said. How long the tracker itself
@@ -259,7 +253,7 @@ pub fn patience() -> impl Fn(Duration) -> bool + Send + Sync {
         }
         let now = Instant::now();
         let began = {
-            let mut since = since.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut since = since.lock().unwrap_or_else(PoisonError::into_inner);
             let began = match *since {
                 Some((began, last)) if now.saturating_duration_since(last) < APART => began,
                 _ => now,
