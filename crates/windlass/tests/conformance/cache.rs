@@ -22,7 +22,7 @@ pub mod slow {
     }
 
     /// What is ours in a request and comes before what this invocation is about.
-    fn own(exchange: &Exchange) -> String {
+    pub fn own(exchange: &Exchange) -> String {
         let text = exchange.request.text();
         let from = text.find("# Your role: ").unwrap_or_default();
         let to = text[from..].find("# Now\n").map_or(text.len(), |at| from + at);

@@ -26,8 +26,8 @@ pub const SUMMARY: &str = "- every file ends in a newline";
 /// For so long the first vendor serves nobody.
 const LIMITED_S: u64 = 5;
 
-/// The plan: what depends on what, and which files each says that it will change. Left and right do not say that they write to the
-/// same file.
+/// What the plan is about: what depends on what, and which files each says that it will change. Left and right do not say that they
+/// write to the same file.
 const FEATURES: [(&str, &[&str], &[&str]); 8] = [
     ("F-LEFT", &[], &["left"]),
     ("F-RIGHT", &[], &["right"]),
@@ -54,8 +54,38 @@ const CHECKED: [(&str, &str); 8] = [
     ("F-LAST", "command: `test -e unit.txt -a -e list.txt -a -e over.txt`"),
 ];
 
-pub fn ids() -> impl Iterator<Item = &'static str> {
-    FEATURES.iter().map(|(id, ..)| *id)
+/// A feature of the plan.
+struct Planned {
+    id: String,
+    depends: Vec<String>,
+    files: Vec<String>,
+    checked: String,
+}
+
+/// Those that the mission is about, and as many more as it is to have: each has a file of its own, every third waits for one
+/// before it, and every fourth is bad at first.
+fn plan(features: usize) -> Vec<Planned> {
+    let named = FEATURES.iter().zip(&CHECKED).map(|((id, depends, files), (_, checked))| Planned {
+        id: (*id).to_owned(),
+        depends: depends.iter().map(|it| (*it).to_owned()).collect(),
+        files: files.iter().map(|it| (*it).to_owned()).collect(),
+        checked: (*checked).to_owned(),
+    });
+    let more = (1..=features.saturating_sub(FEATURES.len())).map(|n| Planned {
+        id: more(n),
+        depends: if n > 3 && n.is_multiple_of(3) { vec![more(n - 3)] } else { vec![] },
+        files: vec![format!("more-{n}.txt")],
+        checked: format!("command: `grep -qx good more-{n}.txt`"),
+    });
+    named.chain(more).collect()
+}
+
+fn more(n: usize) -> String {
+    format!("F-MORE-{n}")
+}
+
+pub fn ids(features: usize) -> Vec<String> {
+    plan(features).into_iter().map(|it| it.id).collect()
 }
 
 /// The assertion of a feature.
@@ -63,31 +93,39 @@ pub fn val(id: &str) -> String {
     format!("VAL-{}", id.trim_start_matches("F-"))
 }
 
-fn queue() -> String {
-    let feature = |(id, depends, files): &(&str, &[&str], &[&str])| {
+fn queue(plan: &[Planned]) -> String {
+    let feature = |Planned { id, depends, files, .. }: &Planned| {
         json!({
             "id": id, "title": format!("Build {id}"), "claims": [val(id)], "status": "pending",
             "attempts": 0, "depends": depends, "files": files, "area": "all",
         })
     };
-    let features: Vec<Value> = FEATURES.iter().map(feature).collect();
+    let features: Vec<Value> = plan.iter().map(feature).collect();
     serde_json::to_string_pretty(&json!({ "features": features })).unwrap()
 }
 
-fn contract() -> String {
-    let line = |(id, how): &(&str, &str)| format!("- {}: {id} is there\n  - {how}\n", val(id));
-    CHECKED.iter().map(line).collect()
+fn contract(plan: &[Planned]) -> String {
+    let line = |Planned { id, checked, .. }: &Planned| {
+        format!("- {}: {id} is there\n  - {checked}\n", val(id))
+    };
+    plan.iter().map(line).collect()
 }
 
 /// What it has to remember.
 #[derive(Default)]
 pub struct Brain {
+    /// So many features it plans.
+    features: usize,
     meeting: Meeting,
     /// Until when the first vendor's agents are served nothing, once that has begun.
     limit_s: Mutex<Option<u64>>,
 }
 
 impl Brain {
+    pub fn planning(features: usize) -> Brain {
+        Brain { features, ..Brain::default() }
+    }
+
     pub fn says(&self, request: &Request) -> Reply {
         if request.is_side() {
             return Reply::text("A title");
@@ -99,7 +137,7 @@ impl Brain {
         }
         let first = request.answers() == 0;
         match wanted.role.as_str() {
-            "mission-planner" if first => planned(request),
+            "mission-planner" if first => planned(request, &plan(self.features)),
             "mission-planner" => answer(&wanted, "planned"),
             "plan-reviewer" => answer(&wanted, "accept"),
             "mission-worker" => self.works(request, &wanted),
@@ -113,7 +151,7 @@ impl Brain {
             "crosscheck" => answer(&wanted, "pass"),
             "documenter" if first => Reply::write("GUIDE.md", "# Guide\n\nAll of it is there.\n"),
             "documenter" => answer(&wanted, "written"),
-            "curator" => curated(&wanted),
+            "curator" => curated(&wanted, self.features),
             role => Reply::text(format!("nothing is written for {role}")),
         }
     }
@@ -168,7 +206,14 @@ impl Brain {
                 format!("grep -qsx {0} over.txt || echo {0} >> over.txt", wanted.unit)
             }
             "F-LAST" => "echo last > last.txt".to_owned(),
-            unit => format!("echo nothing is written for '{unit}'"),
+            unit => match unit.strip_prefix("F-MORE-").map(|n| (n, n.parse::<usize>())) {
+                Some((n, Ok(nth))) => {
+                    let bad =
+                        nth.is_multiple_of(4) && !text.contains(&format!("more-{n}.txt is bad"));
+                    format!("echo {} > more-{n}.txt", if bad { "bad" } else { "good" })
+                }
+                _ => format!("echo nothing is written for '{unit}'"),
+            },
         };
         Reply::shell(command)
     }
@@ -196,11 +241,11 @@ fn with(wanted: &Wanted, verdict: &str, more: &Value) -> Reply {
 }
 
 /// Both files at once.
-fn planned(request: &Request) -> Reply {
+fn planned(request: &Request, plan: &[Planned]) -> Reply {
     let promised = |name: &str| request.promised(name).unwrap_or_else(|| format!("no {name}"));
     let turn = Turn::new().text("I plan.");
-    let turn = turn.call(Call::write(promised("features.json"), queue()));
-    turn.call(Call::write(promised("validation-contract.md"), contract())).into()
+    let turn = turn.call(Call::write(promised("features.json"), queue(plan)));
+    turn.call(Call::write(promised("validation-contract.md"), contract(plan))).into()
 }
 
 /// Finds that each claim holds that it is asked about, if the tests that it ran said so, and once something else.
@@ -227,11 +272,10 @@ fn judged(request: &Request, wanted: &Wanted) -> Reply {
     }
 }
 
-fn curated(wanted: &Wanted) -> Reply {
+fn curated(wanted: &Wanted, features: usize) -> Reply {
     let trick = TRICK.trim_start_matches("TRICK: ");
     let promote =
         json!([{ "role": "mission-worker", "text": trick, "features": ["F-LEFT", "F-RIGHT"] }]);
-    let more =
-        json!({ "summary": SUMMARY, "long": "Eight features were built.", "promote": promote });
+    let more = json!({ "summary": SUMMARY, "long": format!("{features} features were planned."), "promote": promote });
     with(wanted, "curated", &more)
 }

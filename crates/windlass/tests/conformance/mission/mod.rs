@@ -13,14 +13,15 @@ mod slow {
 
     use super::brain::{Brain, DECISION, ISSUE, OVER, QUESTION, SUMMARY, TRICK, ids, note, val};
     use crate::actor::Wanted;
-    use crate::cache::slow::own_share;
+    use crate::cache::slow::{own, own_share};
     use crate::rig::{Rig, Who};
     use crate::scratch::Scratch;
 
     /// What the check says until greet.txt is as it should be: only from here its worker can know.
     const CHECK: &str = "if [ -e greet.txt ] && ! grep -qx 'hello, world' greet.txt; then\n  \
                          echo 'greet.txt has to say <hello, world>'; exit 1\nfi\n\
-                         ! grep -q '^[<=>]' shared.txt\n";
+                         for one in $(grep -lx bad more-*.txt 2> /dev/null); do echo \"$one is bad\"; bad=1; done\n\
+                         [ -z \"$bad\" ] && ! grep -q '^[<=>]' shared.txt\n";
 
     const SPEC: &str =
         "# A shed\n\nIt has a left and a right side, a greeting, a list and a unit of length.\n";
@@ -28,8 +29,15 @@ mod slow {
     /// Who is played by the second vendor's agent alone. All others are by the first's, as long as that is served.
     const SECOND: [&str; 4] = ["plan-reviewer", "validator", "crosscheck", "curator"];
 
+    /// So many features has the mission of the tests. `WINDLASS_MISSION_FEATURES` says otherwise.
+    const USUAL: usize = 8;
+
+    fn wide() -> usize {
+        std::env::var("WINDLASS_MISSION_FEATURES").map_or(USUAL, |it| it.parse().unwrap())
+    }
+
     fn rig() -> Rig {
-        let brain = Brain::default();
+        let brain = Brain::planning(wide());
         let server = Server::start(move |request| brain.says(request)).unwrap();
         let second: String = SECOND.iter().map(|role| format!("{role} = 'codex'\n")).collect();
         let config = format!(
@@ -95,7 +103,9 @@ mod slow {
         let queue: Value = serde_json::from_str(&text).unwrap();
         let features = queue["features"].as_array().unwrap();
         let known: BTreeSet<&str> = features.iter().map(|it| it["id"].as_str().unwrap()).collect();
-        assert_eq!(known, ids().chain(["F-FIX-LIST-1"]).collect(), "{queue:#}");
+        let planned = ids(wide());
+        let want = planned.iter().map(String::as_str).chain(["F-FIX-LIST-1"]).collect();
+        assert_eq!(known, want, "{queue:#}");
         assert!(features.iter().all(|it| it["status"] == "passed"), "{queue:#}");
         for (file, holds) in [
             ("greet.txt", "hello, world"),
@@ -248,10 +258,10 @@ mod slow {
         let page = rig.scratch.path("report.html");
         said(rig, &["report", "--html", page.to_str().unwrap()]);
         let page = fs::read_to_string(page).unwrap();
-        for id in ids() {
+        for id in ids(wide()) {
             for (what, text) in [("Markdown", &report), ("HTML", &page)] {
-                assert!(text.contains(id), "{what}: {id}: {text}");
-                assert!(text.contains(&val(id)), "{what}: {}: {text}", val(id));
+                assert!(text.contains(&id), "{what}: {id}: {text}");
+                assert!(text.contains(&val(&id)), "{what}: {}: {text}", val(&id));
             }
         }
         assert!(page.contains("<svg") && report.contains("F-FIX-LIST-1"), "{report}");
@@ -283,10 +293,16 @@ mod slow {
             if firsts.len() < 2 {
                 continue;
             }
-            // By what the journal has of our prompts, and by what has come to the server.
-            assert!(row["same_percent"].as_f64().unwrap() >= 99.9, "{role}, {agent}: {told:#}");
-            assert!(own_share(&firsts) >= 0.999, "{role}, {agent}: {}", own_share(&firsts));
-            if firsts.len() >= 5 {
+            // By what the journal has of our prompts, and by what has come to the server. What a curator has roles remember
+            // stands in front: a prompt is another one once that has changed.
+            let chapters = chapters(&firsts);
+            let least = if chapters.len() == 1 { 99.9 } else { 98.0 };
+            assert!(row["same_percent"].as_f64().unwrap() >= least, "{role}, {agent}: {told:#}");
+            for chapter in chapters.values().filter(|chapter| chapter.len() > 1) {
+                assert!(own_share(chapter) >= 0.999, "{role}, {agent}: {}", own_share(chapter));
+            }
+            // Whoever is asked now and then finds little.
+            if firsts.len() >= 5 && role != "curator" {
                 let share = 100.0 * read as f64 / all as f64;
                 found.push_str(&format!("{role}, {agent}: {share:.2} % of what can be cached\n"));
                 often.insert(format!("{role}, {agent}"));
@@ -296,5 +312,16 @@ mod slow {
         let asked_often = ["crosscheck, codex", "mission-worker, claude", "validator, codex"];
         assert!(asked_often.iter().all(|it| often.contains(*it)), "{often:?}");
         found
+    }
+
+    /// What a role is asked first each time, by what it remembers then.
+    fn chapters<'a>(firsts: &[&'a Exchange]) -> BTreeMap<[bool; 2], Vec<&'a Exchange>> {
+        let mut chapters: BTreeMap<_, Vec<&Exchange>> = BTreeMap::new();
+        for first in firsts {
+            let own = own(first);
+            let trick = TRICK.trim_start_matches("TRICK: ");
+            chapters.entry([SUMMARY, trick].map(|it| own.contains(it))).or_default().push(*first);
+        }
+        chapters
     }
 }
