@@ -91,6 +91,13 @@ impl Store {
 
     /// What differs between two commits or trees.
     pub fn changes(&self, from: &Oid, to: &Oid) -> Result<Vec<Change>, RepoError> {
+        if let Some(found) = self.differing(Some(&self.tree_of(from)?), &self.tree_of(to)?)? {
+            return Ok(found.changes);
+        }
+        self.changes_by_git(from, to)
+    }
+
+    pub(crate) fn changes_by_git(&self, from: &Oid, to: &Oid) -> Result<Vec<Change>, RepoError> {
         let place = self.results();
         let call = self.git().call("changes", &place);
         let args = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames"];

@@ -16,8 +16,10 @@ use std::{
 use rustix::fs::OFlags;
 
 use crate::{
+    brought,
     error::{Doing, RepoError},
     extras,
+    objects::file_in,
     oid::Oid,
     person::Person,
     provenance,
@@ -127,13 +129,19 @@ impl Store {
 
     /// Gives a fresh `.git` what the mirror does not have: the commits of the unit so far.
     fn lend(&self, head: &Oid, dir: &Path) -> Result<(), RepoError> {
+        if self.is_lent(head)? {
+            return Ok(());
+        }
+        let mirror = self.mirror_objects();
+        let is_there = |commit: &Oid| file_in(&mirror, commit).exists();
+        // The agent may write to what is in its own repository: so it gets copies.
+        if self.hand_over(head, &dir.join("objects"), is_there, brought::copy)? {
+            return Ok(());
+        }
         let place = self.results();
         let mut list = format!("{head}\n");
         for oid in crate::mirror::held(&self.mirror_dir())?.values() {
             list.push_str(&format!("^{oid}\n"));
-        }
-        if self.is_lent(head)? {
-            return Ok(());
         }
         let call = self.git().call("dotgit.pack-objects", &place);
         let call = call.args(["pack-objects", "--revs", "-q", "--non-empty"]);

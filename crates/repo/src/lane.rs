@@ -32,6 +32,9 @@ use crate::{
     work::{Clean, Recorded, Work, bytes_below},
 };
 
+/// So many commits are looked at before git is asked.
+const NEAR: usize = 64;
+
 /// A lane in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lane {
@@ -356,7 +359,7 @@ impl Store {
     fn finish(&self, opened: &mut Opened<'_>) -> Result<(), RepoError> {
         let Some(pending) = opened.record.pending.take() else { return Ok(()) };
         if opened.known && opened.record.subject.tree == pending.subject.tree {
-            opened.work.clean(pending.clean)?;
+            opened.work.clean(&pending.subject.tree, pending.clean)?;
         } else {
             opened.work.put(&pending.subject.tree, pending.clean)?;
         }
@@ -457,6 +460,16 @@ impl Store {
     }
 
     pub(crate) fn is_ancestor(&self, old: &Oid, new: &Oid) -> Result<bool, RepoError> {
+        // Mostly it is one of the last few.
+        let mut at = new.clone();
+        for _ in 0..NEAR {
+            if at == *old {
+                return Ok(true);
+            }
+            let commit = self.objects.read(&at).and_then(|object| object.commit());
+            let Some(parent) = commit.and_then(|it| it.parents.into_iter().next()) else { break };
+            at = parent;
+        }
         let place = self.results();
         let call = self.git().call("is-ancestor", &place);
         Ok(call.args(["merge-base", "--is-ancestor", old.as_str(), new.as_str()]).test()?)

@@ -23,6 +23,7 @@
 //! the directory itself nothing changes but the files that work is given to.
 
 mod apply;
+mod brought;
 mod change;
 mod changes;
 mod clean;
@@ -40,6 +41,7 @@ mod mirror;
 mod name;
 mod names;
 mod note;
+mod objects;
 mod oid;
 mod past;
 mod person;
@@ -48,6 +50,7 @@ mod plugs;
 mod pool;
 mod provenance;
 mod push;
+mod refs;
 mod reopen;
 mod repository;
 mod save;
@@ -56,9 +59,11 @@ mod sight;
 mod std_run;
 mod stock;
 mod store;
+mod strays;
 mod train;
 mod transfer;
 mod transport;
+mod trees;
 mod waiting;
 mod work;
 

@@ -11,11 +11,15 @@ use crate::{
     error::{Doing, RepoError},
     git::{GitError, Place},
     lane::{Lane, Pending},
+    objects::Kind,
     oid::Oid,
     person::{Person, When},
     store::{Commit, Store, Subject},
     work::{Clean, as_path},
 };
+
+/// A longer chain is git's business.
+const CHAIN_MAX: usize = 1_000;
 
 /// A file that two sides changed in ways that do not go together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -190,6 +194,9 @@ impl Store {
 
     /// The commits from one to another, oldest first.
     pub(crate) fn chain(&self, base: &Oid, head: &Oid) -> Result<Vec<Oid>, RepoError> {
+        if let Some(chain) = self.own_chain(base, head) {
+            return Ok(chain);
+        }
         let place = self.results();
         let call = self.git().call("chain", &place);
         let range = format!("{base}..{head}");
@@ -198,11 +205,33 @@ impl Store {
         Ok(said.lines().map(Oid::parse).collect::<Result<_, _>>()?)
     }
 
+    /// The same, where every commit of it is one that we know.
+    fn own_chain(&self, base: &Oid, head: &Oid) -> Option<Vec<Oid>> {
+        let (mut chain, mut at) = (Vec::new(), head.clone());
+        while at != *base {
+            let parents = self.objects.read(&at)?.commit()?.parents;
+            chain.push(at);
+            // What else is merged there may have a part of the chain in it.
+            let [parent] = &parents[..] else { return None };
+            at = parent.clone();
+            if chain.len() > CHAIN_MAX {
+                return None;
+            }
+        }
+        chain.reverse();
+        Some(chain)
+    }
+
     /// The same commit with another tree and parent: author, message and dates stay.
     pub(crate) fn again(&self, commit: &Oid, tree: &Oid, parent: &Oid) -> Result<Oid, RepoError> {
-        let place = self.results();
-        let call = self.git().call("read-commit", &place);
-        let said = call.args(["cat-file", "commit", commit.as_str()]).ok()?;
+        let said = match self.objects.read(commit) {
+            Some(object) if object.kind == Kind::Commit => object.bytes.to_vec(),
+            _ => {
+                let place = self.results();
+                let call = self.git().call("read-commit", &place);
+                call.args(["cat-file", "commit", commit.as_str()]).ok()?
+            }
+        };
         let said = String::from_utf8_lossy(&said).into_owned();
         let strange = || GitError::Strange { name: "read-commit", what: said.clone() };
         let (headers, message) = said.split_once("\n\n").ok_or_else(strange)?;

@@ -13,10 +13,13 @@ use std::{
 };
 
 use crate::{
+    brought,
     error::{Doing, RepoError},
+    failpoint,
     git::Place,
     name::{Branch, component},
     oid::Oid,
+    refs::OwnRefs,
     store::{Skeleton, Store, bare_config},
     transport::is_little,
 };
@@ -80,8 +83,11 @@ impl Store {
             .map(|(name, oid)| (name, *oid))
             .collect();
         let have: BTreeSet<&Oid> = held.values().collect();
-        let tips: BTreeSet<&Oid> =
+        let mut tips: BTreeSet<&Oid> =
             news.values().copied().filter(|oid| !have.contains(oid)).collect();
+        if !have.is_empty() {
+            self.take_own(mirror, &mut tips, &have)?;
+        }
         if !tips.is_empty() {
             if !whole {
                 self.pack(mirror, &tips, &have)?;
@@ -89,17 +95,34 @@ impl Store {
             self.present(mirror, &tips)?;
         }
         let gone = held.keys().filter(|name| !wanted.contains_key(*name));
-        let mut script = String::new();
-        for (name, oid) in &news {
-            script.push_str(&format!("update refs/mirror/{name} {oid}\n"));
+        let refs = OwnRefs { git: self.git(), git_dir: mirror.into() };
+        if news.is_empty() && gone.clone().next().is_none() {
+            return Ok(());
         }
-        for name in gone {
-            script.push_str(&format!("delete refs/mirror/{name}\n"));
-        }
-        if !script.is_empty() {
-            let place = Place::bare(mirror);
-            let call = self.git().call("mirror.update-ref", &place);
-            call.args(["update-ref", "--no-deref", "--stdin"]).stdin(script).ok()?;
+        failpoint::around("mirror.update-ref", || {
+            for (name, oid) in &news {
+                refs.set(&format!("refs/mirror/{name}"), oid)?;
+            }
+            for name in gone {
+                refs.remove(&format!("refs/mirror/{name}"))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Takes over what we made ourselves, and what is therefore in the result store, file by file; what is left is somebody
+    /// else's.
+    fn take_own(
+        &self,
+        mirror: &Path,
+        tips: &mut BTreeSet<&Oid>,
+        have: &BTreeSet<&Oid>,
+    ) -> Result<(), RepoError> {
+        let objects = mirror.join("objects");
+        for tip in tips.clone() {
+            if self.hand_over(tip, &objects, |commit| have.contains(commit), brought::link)? {
+                tips.remove(tip);
+            }
         }
         Ok(())
     }

@@ -49,13 +49,8 @@ impl Store {
         match old {
             // Mostly, nobody has written any since we did.
             same if self.ref_at(scratch)?.as_ref() == same => {}
-            Some(old) => {
-                let call = git.call("note.start", &place);
-                call.args(["update-ref", scratch, old.as_str()]).ok()?;
-            }
-            None => {
-                git.call("note.start", &place).args(["update-ref", "-d", scratch]).ok()?;
-            }
+            Some(old) => self.own_refs().set(scratch, old)?,
+            None => self.own_refs().remove(scratch)?,
         }
         let text = format!("{}\n", text.trim_end());
         let notes = |args: &[&str]| {

@@ -29,6 +29,11 @@ impl Oid {
         Oid::parse(String::from_utf8_lossy(bytes).trim_end())
     }
 
+    /// The name that a digest is.
+    pub(crate) fn of_digest(hex: String) -> Oid {
+        Oid(hex.into())
+    }
+
     /// The digits.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -42,6 +47,11 @@ impl Oid {
     /// The name that stands for no object, as long as this one.
     pub(crate) fn zero_like(&self) -> String {
         "0".repeat(self.0.len())
+    }
+
+    /// The same as a name.
+    pub(crate) fn nought(&self) -> Oid {
+        Oid(self.zero_like().into())
     }
 }
 

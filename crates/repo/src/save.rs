@@ -138,6 +138,9 @@ impl Store {
     }
 
     pub(crate) fn parents(&self, commit: &Oid) -> Result<Vec<Oid>, RepoError> {
+        if let Some(parsed) = self.objects.read(commit).and_then(|object| object.commit()) {
+            return Ok(parsed.parents);
+        }
         let place = self.results();
         let call = self.git().call("parents", &place);
         let said = call.args(["rev-parse", &format!("{commit}^@")]).ok()?;

@@ -18,7 +18,7 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
     sync::{
-        Mutex, MutexGuard, OnceLock,
+        Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU32, Ordering},
     },
 };
@@ -31,9 +31,11 @@ use crate::{
     error::{Doing, RepoError},
     failpoint,
     git::{Git, Place, quoted},
+    objects::{Kind, Object, Objects},
     oid::Oid,
     person::{Person, When},
     pool::GONE,
+    refs::OwnRefs,
     repository::Repository,
     shadow,
     sight::Sight,
@@ -110,10 +112,19 @@ pub struct Store {
     pub(crate) seen: Mutex<BTreeMap<PathBuf, Seen>>,
     /// The trees of commits that were looked at: a commit has the same one for ever.
     trees: Mutex<HashMap<Oid, Oid>>,
+    /// What trees are as changes of commits.
+    differences: Mutex<HashMap<(Oid, Oid), Difference>>,
+    /// The trees that indexes of ours are known to hold: since this process has put them there.
+    index_trees: Mutex<HashMap<PathBuf, Oid>>,
+    /// The objects of the result store, and those that it borrows.
+    pub(crate) objects: Objects,
 }
 
-/// So many trees are remembered at most.
+/// So many trees are remembered at most, and so many differences.
 const TREES_MAX: usize = 4096;
+
+/// So many objects are asked for at once at most.
+const FETCHED_MAX: usize = 1_000;
 
 /// What a lane held when it was recorded last.
 #[derive(Clone, Debug)]
@@ -163,7 +174,9 @@ impl Store {
     }
 
     fn at(repository: Repository, dir: PathBuf, settings: Settings) -> Store {
+        let (own, borrowed) = (dir.join("results.git/objects"), dir.join("mirror.git/objects"));
         Store {
+            objects: Objects::new(own, borrowed, repository.format()),
             repository,
             dir,
             settings,
@@ -173,6 +186,8 @@ impl Store {
             indexes: AtomicU32::new(0),
             seen: Mutex::default(),
             trees: Mutex::default(),
+            differences: Mutex::default(),
+            index_trees: Mutex::default(),
         }
     }
 
@@ -266,7 +281,13 @@ impl Store {
 
     /// Makes a commit. The same arguments make the same commit.
     pub(crate) fn commit(&self, commit: &Commit<'_>) -> Result<Oid, RepoError> {
-        let made = self.commit_at(&self.results(), commit)?;
+        let made = match commit.text(&self.settings.committer) {
+            Some(text) => {
+                let dir = self.results_dir();
+                self.objects.write(Kind::Commit, text.as_bytes()).doing("written", &dir)?
+            }
+            None => self.commit_at(&self.results(), commit)?,
+        };
         self.remember_tree(&made, commit.tree);
         Ok(made)
     }
@@ -287,7 +308,6 @@ impl Store {
             .env("GIT_COMMITTER_NAME", committer.name())
             .env("GIT_COMMITTER_EMAIL", committer.email())
             .env("GIT_COMMITTER_DATE", &when)
-            // Titles come from anywhere, and git takes any character but this one.
             .stdin(format!("{}\n", commit.message.trim_end().replace('\0', "\u{fffd}")));
         Ok(call.oid()?)
     }
@@ -297,11 +317,23 @@ impl Store {
         if let Some(tree) = self.trees().get(commit) {
             return Ok(tree.clone());
         }
+        let found = self.objects.read(commit).and_then(|object| match object.kind {
+            Kind::Tree => Some(commit.clone()),
+            _ => object.commit().map(|parsed| parsed.tree),
+        });
+        if let Some(tree) = found {
+            self.remember_tree(commit, &tree);
+            return Ok(tree);
+        }
         let place = self.results();
         let call = self.git().call("tree-of", &place);
         let tree = call.args(["rev-parse", "--verify", &format!("{commit}^{{tree}}")]).oid()?;
         self.remember_tree(commit, &tree);
         Ok(tree)
+    }
+
+    pub(crate) fn index_trees(&self) -> MutexGuard<'_, HashMap<PathBuf, Oid>> {
+        self.index_trees.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn trees(&self) -> MutexGuard<'_, HashMap<Oid, Oid>> {
@@ -327,17 +359,55 @@ impl Store {
     }
 
     pub(crate) fn difference(&self, base: &Oid, tree: &Oid) -> Result<Difference, RepoError> {
+        let before = self.tree_of(base)?;
+        if before == *tree {
+            return Ok(Difference::none());
+        }
+        let differences = || self.differences.lock().unwrap_or_else(PoisonError::into_inner);
+        let both = (before, tree.clone());
+        if let Some(known) = differences().get(&both) {
+            return Ok(known.clone());
+        }
         let said = self.raw_patch("change", base, tree, &["--raw", "--no-abbrev", "-U3"])?;
-        Ok(Difference::read(&said))
+        let difference = Difference::read(&said);
+        let mut differences = differences();
+        if differences.len() == TREES_MAX {
+            differences.clear();
+        }
+        differences.insert(both, difference.clone());
+        Ok(difference)
     }
 
-    /// Where a ref of the result store points. No ref of ours is ever packed, so there is no need
-    /// to ask git.
-    pub(crate) fn ref_at(&self, name: &str) -> Result<Option<Oid>, RepoError> {
-        match durable::read(&self.results_dir().join(name))? {
-            Some(bytes) => Ok(Some(Oid::printed(&bytes)?)),
-            None => Ok(None),
+    /// Has these objects at hand that git has to be asked for. No if one of them is not there, or is too large.
+    pub(crate) fn fetch(&self, oids: &[Oid]) -> Result<bool, RepoError> {
+        let unknown: Vec<&Oid> =
+            oids.iter().filter(|oid| self.objects.read(oid).is_none()).collect();
+        if unknown.is_empty() {
+            return Ok(true);
         }
+        if unknown.len() > FETCHED_MAX {
+            return Ok(false);
+        }
+        let place = self.results();
+        let call = self.git().call("fetch", &place).args(["cat-file", "--batch"]);
+        let said = call.stdin(unknown.iter().map(|oid| format!("{oid}\n")).collect::<String>());
+        let said = said.ok()?;
+        let mut rest = &said[..];
+        for oid in unknown {
+            let Some((object, behind)) = batched(rest) else { return Ok(false) };
+            self.objects.remember(oid, &object);
+            rest = behind;
+        }
+        Ok(true)
+    }
+
+    pub(crate) fn own_refs(&self) -> OwnRefs<'_> {
+        OwnRefs { git: self.git(), git_dir: self.results_dir() }
+    }
+
+    /// Where a ref of the result store points.
+    pub(crate) fn ref_at(&self, name: &str) -> Result<Option<Oid>, RepoError> {
+        self.own_refs().at(name)
     }
 
     /// Moves a ref of the result store, if it is still where it was thought to be.
@@ -347,12 +417,7 @@ impl Store {
         to: &Oid,
         from: Option<&Oid>,
     ) -> Result<(), RepoError> {
-        let place = self.results().flushing();
-        let none = to.zero_like();
-        let from = from.map_or(none.as_str(), Oid::as_str);
-        let call = self.git().call("results.update-ref", &place);
-        call.args(["update-ref", "--no-deref", name, to.as_str(), from]).ok()?;
-        Ok(())
+        self.own_refs().swap("results.update-ref", name, (to, from))
     }
 
     /// Keeps a commit under a ref that nothing else will ever move. A name that is taken by
@@ -380,6 +445,44 @@ pub(crate) struct Commit<'c> {
     pub message: &'c str,
     pub author: &'c Person,
     pub when: When,
+}
+
+impl Commit<'_> {
+    /// As git would write it. Nothing where git has something to say about it.
+    fn text(&self, committer: &Person) -> Option<String> {
+        let Commit { tree, parents, author, when, .. } = self;
+        // Git takes these for no characters and writes others.
+        let is_none =
+            |c: char| ('\u{fdd0}'..='\u{fdef}').contains(&c) || u32::from(c) & 0xfffe == 0xfffe;
+        let parts =
+            [self.message, author.name(), author.email(), committer.name(), committer.email()];
+        if parts.iter().any(|part| part.contains(is_none)) || when.seconds > i32::MAX as u64 {
+            return None;
+        }
+        let mut text = format!("tree {tree}\n");
+        for (at, parent) in parents.iter().enumerate() {
+            if !parents[..at].contains(parent) {
+                text += &format!("parent {parent}\n");
+            }
+        }
+        let when = when.to_string();
+        let when = when.trim_start_matches('@');
+        text += &format!("author {author} {when}\ncommitter {committer} {when}\n\n");
+        // Titles come from anywhere, and git takes any character but this one.
+        text += &self.message.trim_end().replace('\0', "\u{fffd}");
+        text.push('\n');
+        Some(text)
+    }
+}
+
+/// The first of what `cat-file --batch` has printed, and what comes behind it.
+fn batched(said: &[u8]) -> Option<(Object, &[u8])> {
+    let end = said.iter().position(|byte| *byte == b'\n')?;
+    let head = std::str::from_utf8(&said[..end]).ok()?;
+    let [_, kind, size] = head.split(' ').collect::<Vec<_>>()[..] else { return None };
+    let size: usize = size.parse().ok()?;
+    let bytes = said.get(end + 1..end + 1 + size)?;
+    Some((Object { kind: Kind::named(kind)?, bytes: bytes.into() }, said.get(end + 2 + size..)?))
 }
 
 /// The configuration of a repository without a work tree.

@@ -144,17 +144,14 @@ impl Work<'_> {
         if wanted {
             self.add(&left_out, &scan.extras)?;
         }
-        let place = self.place();
-        let write_tree =
-            || self.store.git().call("record.write-tree", &place).arg("write-tree").oid();
-        let mut tree = write_tree()?;
+        let mut tree = self.indexed()?;
         let change = match last.filter(|last| last.tree == tree) {
             Some(last) => last.change.clone(),
             None => {
                 let mut difference = self.store.difference(base, &tree)?;
                 if difference.submodules {
                     self.put_back_submodules(base, &tree, &mut left_out)?;
-                    tree = write_tree()?;
+                    tree = self.indexed()?;
                     difference = self.store.difference(base, &tree)?;
                 }
                 difference.change
@@ -165,6 +162,23 @@ impl Work<'_> {
         let nested = nested.map(|path| as_path(path.strip_suffix(b"/").unwrap_or(&path)));
         let (subject, nested) = (Subject { tree, change }, nested.collect());
         Ok(Recorded { subject, nested, left_out, reopened: Vec::new() })
+    }
+
+    /// The tree that the index holds.
+    fn indexed(&self) -> Result<Oid, RepoError> {
+        let known = self.store.index_trees().get(&self.index).cloned();
+        if let Some(tree) = known.filter(|_| self.index.exists()) {
+            return Ok(tree);
+        }
+        let place = self.place();
+        let tree = self.store.git().call("record.write-tree", &place).arg("write-tree").oid()?;
+        self.store.index_trees().insert(self.index.clone(), tree.clone());
+        Ok(tree)
+    }
+
+    /// To be called by whoever is about to change the index.
+    fn changes_index(&self) {
+        self.store.index_trees().remove(&self.index);
     }
 
     /// Whether anything differs from what was recorded or put here last.
@@ -214,6 +228,7 @@ impl Work<'_> {
     /// repository: it does so where the index knows a file. The file is not there, so it goes again
     /// with the next record.
     fn open_up(&self, nested: &[Vec<u8>]) -> Result<(), RepoError> {
+        self.changes_index();
         let place = self.place();
         let git = self.store.git();
         let blob =
@@ -270,6 +285,7 @@ impl Work<'_> {
 
     /// Adds everything but these. Git refuses to leave out by name what it leaves out anyway.
     fn add(&self, left_out: &[LeftOut], extras: &BTreeSet<Vec<u8>>) -> Result<(), RepoError> {
+        self.changes_index();
         let mut specs = b":(top)\0".to_vec();
         let left_out = left_out.iter().map(|one| one.path.as_os_str().as_bytes());
         for path in left_out.chain(extras.iter().map(Vec::as_slice)) {
@@ -308,6 +324,7 @@ impl Work<'_> {
                 left_out.push(LeftOut { path: change.path, why });
             }
         }
+        self.changes_index();
         let place = self.place();
         let call = self.store.git().call("record.submodules", &place);
         call.args(["update-index", "-z", "--replace", "--index-info"]).stdin(list).ok()?;
@@ -317,16 +334,21 @@ impl Work<'_> {
     /// Puts the files of a tree here, and takes away what `clean` says.
     pub fn put(&self, tree: &Oid, clean: Clean) -> Result<(), RepoError> {
         unplug(&self.dir);
+        self.changes_index();
         self.insist(|| {
             let place = self.place();
             let call = self.store.git().call("put.read-tree", &place);
             call.args(["read-tree", "--reset", "-u", tree.as_str()]).ok()
         })?;
-        self.clean(clean)
+        self.store.index_trees().insert(self.index.clone(), tree.clone());
+        self.clean(tree, clean)
     }
 
-    /// Takes away what `clean` says.
-    pub fn clean(&self, clean: Clean) -> Result<(), RepoError> {
+    /// Takes away what `clean` says of what is here besides a tree, which the index holds.
+    pub fn clean(&self, tree: &Oid, clean: Clean) -> Result<(), RepoError> {
+        if clean != Clean::Nothing && self.has_no_strays(tree)? {
+            return Ok(());
+        }
         let mut stays = Vec::new();
         let args: &[&str] = match clean {
             Clean::Nothing => return Ok(()),
@@ -369,6 +391,9 @@ impl Work<'_> {
     /// A tree with what git is told to ignore besides, other than what tools make again and what the lane was given.
     /// Nothing if there is none.
     pub fn with_ignored(&self, tree: &Oid) -> Result<Option<Oid>, RepoError> {
+        if self.has_no_strays(tree)? {
+            return Ok(None);
+        }
         let limits = self.store.settings.limits;
         let (mut bytes, mut specs) = (0, Vec::new());
         for path in self.ignored()? {

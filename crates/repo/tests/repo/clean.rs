@@ -66,6 +66,9 @@ fn a_checkout_that_is_not_exact_is_not_handed_out() {
     let meddle = |scratch: &Scratch| write(&scratch.dir, "state/checks/1/work/stray", "x");
     let store = meddled_store(&scratch, "put.clean", How::After(meddle));
     let tip = scratch.oid("main");
+    // There is something to be cleaned away.
+    store.checkout(1, &tip).unwrap();
+    write(&scratch.dir, "state/checks/1/work/left", "x");
     let error = store.checkout(1, &tip).unwrap_err();
     assert!(matches!(error, RepoError::NotExact { .. }), "{error}");
     assert!(error.to_string().contains("stray"), "{error}");

@@ -144,7 +144,8 @@ fn a_conflict_that_was_cut_off_is_put_into_the_lane_once() {
     scratch.write("readme.md", "theirs\n");
     let tip = scratch.commit("theirs");
     store.sync().unwrap();
-    let dying = meddled_store(&scratch, "put.read-tree", How::DiesAfter);
+    let half = |scratch: &Scratch| write(&scratch.dir, "state/lanes/1/work/readme.md", "<<<<<<<\n");
+    let dying = meddled_store(&scratch, "put.read-tree", How::DiesHalfWay(half));
     assert!(dying.rebase(&lane, &tip, WHEN).is_err());
     // Whoever opens the lane next finishes it.
     let again = scratch.store().rebase(&lane, &tip, WHEN).unwrap();

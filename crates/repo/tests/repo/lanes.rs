@@ -1,10 +1,10 @@
 //! Lanes: made, found again, given to others, never emptied of what is not kept.
 
-use std::{fs, path::PathBuf};
+use std::{fs, os::unix::fs::MetadataExt, path::PathBuf};
 
 use windlass_repo::{Lane, RepoError, Settings};
 
-use crate::scratch::{Scratch, WHEN, edited, read, with_edit, write};
+use crate::scratch::{Scratch, WHEN, edited, person, read, with_edit, write};
 
 #[test]
 fn a_lane_is_a_repository_that_an_agent_can_use() {
@@ -250,7 +250,7 @@ fn lanes_work_side_by_side() {
                 let snapshot = store.snapshot(&lane, "x", WHEN).unwrap();
                 let text = store.file_at(&snapshot.commit, "readme.md".as_ref()).unwrap();
                 assert_eq!(text.unwrap(), unit.as_bytes());
-                store.checkpoint(&lane, &unit, &crate::scratch::person(), WHEN).unwrap();
+                store.checkpoint(&lane, &unit, &person(), WHEN).unwrap();
                 store.release(&lane, WHEN).unwrap();
             });
         }
@@ -271,9 +271,9 @@ fn locks_that_the_dead_left_in_our_own_directory_are_removed() {
         fs::write(state.join(lock), "").unwrap();
     }
     fs::write(state.join("scratch-1-1.index"), "").unwrap();
-    assert!(store.checkpoint(&lane, "x", &crate::scratch::person(), WHEN).is_err());
+    assert!(store.checkpoint(&lane, "x", &person(), WHEN).is_err());
     store.recover().unwrap();
-    store.checkpoint(&lane, "x", &crate::scratch::person(), WHEN).unwrap();
+    store.checkpoint(&lane, "x", &person(), WHEN).unwrap();
     store.checkout(1, &tip).unwrap();
     assert!(lane.work.join("Cargo.lock").exists());
     assert!(!state.join("scratch-1-1.index").exists());
@@ -304,4 +304,27 @@ fn a_lane_has_the_units_branch_checked_out_and_the_person_never_sees_it() {
     assert_eq!(on(&made("../evil name")), "harness/%2e%2e%2fevil%20name\n");
     let theirs = scratch.git_in(&scratch.top, &["for-each-ref", "--format=%(refname)"]);
     assert!(!theirs.contains("harness"), "{theirs}");
+}
+
+/// What the unit has committed is in the lane's own repository, so that an agent can go back to it; it can write there as it
+/// likes, and never into what we have kept.
+#[test]
+fn a_lane_has_copies_of_what_its_unit_has_committed() {
+    let (scratch, store, lane) = with_edit("src/new.rs", "one\n");
+    let one = store.checkpoint(&lane, "one", &person(), WHEN).unwrap().commit;
+    write(&lane.work, "src/new.rs", "two\n");
+    store.rewind(&lane, &one, WHEN).unwrap();
+    assert_eq!(scratch.git_in(&lane.work, &["log", "--format=%s"]), "one\nfirst\n");
+    scratch.git_in(&lane.work, &["fsck", "--strict"]);
+    let mut files = 0;
+    for dir in fs::read_dir(lane.work.join(".git/objects")).unwrap().flatten() {
+        for file in fs::read_dir(dir.path()).unwrap().flatten() {
+            if dir.file_name().len() == 2 {
+                assert_eq!(file.metadata().unwrap().nlink(), 1, "{}", file.path().display());
+                files += 1;
+            }
+        }
+    }
+    // A commit, two trees and a file.
+    assert_eq!(files, 4);
 }
