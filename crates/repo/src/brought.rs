@@ -40,8 +40,17 @@ impl Store {
             if is_there(&oid) || !seen.insert(oid.clone()) {
                 continue;
             }
-            let own = self.objects.own_file(&oid).and_then(|_| self.objects.read(&oid)?.commit());
-            let Some(commit) = own.filter(|_| commits.len() < COMMITS_MAX) else { return Ok(None) };
+            if self.objects.own_file(&oid).is_none() {
+                // What we have built on without having it ourselves is in the mirror.
+                if oid == *head {
+                    return Ok(None);
+                }
+                continue;
+            }
+            let commit = self.objects.read(&oid).and_then(|object| object.commit());
+            let Some(commit) = commit.filter(|_| commits.len() < COMMITS_MAX) else {
+                return Ok(None);
+            };
             due.extend(commit.parents.iter().cloned());
             commits.push((oid, commit));
         }

@@ -33,6 +33,9 @@ const KNOWN_MAX: usize = 16 << 20;
 /// As quick as it gets: what is written here is a few hundred bytes long. It is what git is told, too (`core.compression`).
 const LEVEL: u8 = 1;
 
+/// How the name of a file begins that is not whole yet.
+const BESIDE: &str = "tmp_obj_";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     Commit,
@@ -125,6 +128,17 @@ impl Objects {
         entries.is_ok_and(|mut entries| !entries.any(|entry| entry.is_ok_and(is_pack)))
     }
 
+    /// Takes away what whoever was cut off has not finished.
+    pub fn tidy(&self) -> io::Result<()> {
+        for entry in fs::read_dir(&self.own)? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with(BESIDE) {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
     fn loose(&self, dir: &Path, oid: &Oid) -> Option<Object> {
         let file = fs::read(file_in(dir, oid)).ok()?;
         let whole = decompress_to_vec_zlib_with_limit(&file, BYTES_MAX).ok()?;
@@ -152,9 +166,9 @@ impl Objects {
         let oid = self.name_of(&whole);
         let path = file_in(&self.own, &oid);
         if !path.exists() && !file_in(&self.borrowed, &oid).exists() {
-            // Git itself leaves files of this name behind when it is cut off, and takes no notice of them.
+            // Git takes no notice of a file of this name.
             let begun = self.begun.fetch_add(1, Ordering::Relaxed);
-            let beside = self.own.join(format!("tmp_obj_{}_{begun}", std::process::id()));
+            let beside = self.own.join(format!("{BESIDE}{}_{begun}", std::process::id()));
             place(&beside, &path, |file| file.write_all(&compress_to_vec_zlib(&whole, LEVEL)))?;
         }
         self.remember(&oid, &Object { kind, bytes: bytes.into() });
@@ -175,17 +189,20 @@ fn place(
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(beside)?;
-    write(&mut file)?;
-    file.set_permissions(fs::Permissions::from_mode(0o444))?;
-    file.sync_data()?;
-    drop(file);
-    match fs::rename(beside, path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            path.parent().map_or(Ok(()), fs::create_dir_all)?;
-            fs::rename(beside, path)
-        }
-        other => other,
+    let written = write(&mut file)
+        .and_then(|()| file.set_permissions(fs::Permissions::from_mode(0o444)))
+        .and_then(|()| file.sync_data())
+        .and_then(|()| match fs::rename(beside, path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                path.parent().map_or(Ok(()), fs::create_dir_all)?;
+                fs::rename(beside, path)
+            }
+            other => other,
+        });
+    if written.is_err() {
+        let _ = fs::remove_file(beside);
     }
+    written
 }
 
 /// What a commit says of itself.
@@ -257,6 +274,28 @@ mod tests {
         assert_eq!(ours.write(Kind::Blob, b"hello\n").unwrap(), oid);
         assert_eq!(ours.own_file(&oid), None);
         assert!(ours.read(&oid).is_some());
+    }
+
+    #[test]
+    fn what_was_not_finished_is_taken_away() {
+        let dir = tempfile::tempdir().unwrap();
+        let ours = objects(dir.path(), "sha1");
+        let oid = ours.write(Kind::Blob, b"hello\n").unwrap();
+        fs::write(dir.path().join("own/tmp_obj_1_2"), "half").unwrap();
+        ours.tidy().unwrap();
+        assert!(!dir.path().join("own/tmp_obj_1_2").exists());
+        assert!(ours.own_file(&oid).is_some());
+        // What cannot be written leaves nothing behind either.
+        fs::write(dir.path().join("own/4b"), "in the way").unwrap();
+        let found =
+            (0..2_000).find_map(|nth: u32| ours.write(Kind::Blob, &nth.to_be_bytes()).err());
+        assert!(found.is_some());
+        assert!(
+            !fs::read_dir(dir.path().join("own"))
+                .unwrap()
+                .flatten()
+                .any(|entry| { entry.file_name().to_string_lossy().starts_with(BESIDE) })
+        );
     }
 
     #[test]

@@ -207,6 +207,7 @@ impl Store {
             remove_locks(&dir, 1).doing("searched for locks", &dir)?;
         }
         self.remove_scratch()?;
+        self.objects.tidy().doing("tidied up", &self.results_dir())?;
         let lanes = self.dir.join("lanes");
         for entry in fs::read_dir(&lanes).doing("read", &lanes)?.flatten() {
             if entry.file_name().to_string_lossy().starts_with(GONE) {
