@@ -93,6 +93,8 @@ pub struct Again {
 pub enum Back {
     /// After so long: it has said so itself.
     In(Duration),
+    /// Later than anybody waits for: it has said so itself.
+    Late,
     /// Nobody knows.
     Sometime,
 }

@@ -108,7 +108,7 @@ impl Error {
     pub fn wait_ms(&self) -> Option<u64> {
         match self.back {
             Some(Back::In(wait)) => u64::try_from(wait.as_millis()).ok(),
-            Some(Back::Sometime) | None => None,
+            Some(Back::Late | Back::Sometime) | None => None,
         }
     }
 

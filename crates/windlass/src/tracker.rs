@@ -16,7 +16,7 @@ use windlass_sources::tracker::folder::{DIRECTORY, Folder, States};
 use windlass_sources::tracker::github::{self, GitHub};
 use windlass_sources::tracker::linear::{self, Linear};
 use windlass_sources::tracker::{
-    BACKOFF_MAX, Detail, Filter, Issue, Marker, NewIssue, Patience, Project, Target, Tracker,
+    Detail, Filter, Issue, Marker, NewIssue, Patience, Pause, Project, Target, Tracker,
     TrackerError,
 };
 
@@ -25,11 +25,17 @@ use crate::error::Error;
 use crate::render::Output;
 use crate::trust::Trust;
 
-/// A tracker that holds us up for longer than this is given up.
+/// Whoever is at a file of a folder for longer than this is not waited for.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
 /// Tries that are this far apart are not about the same.
 const APART: Duration = Duration::from_secs(5);
+
+/// Nobody is left without a word for longer than this by a tracker that has no answer.
+const QUIET: Duration = Duration::from_secs(2);
+
+/// So long it is tried where nothing has been begun yet.
+const AT_FIRST: Duration = Duration::from_secs(4);
 
 /// What a run says of a state that it has no name for.
 pub const USUAL: &str = "usual";
@@ -71,7 +77,7 @@ pub fn of(
         let settled = Some(text(name)).filter(|it| !it.is_empty() && it != USUAL);
         *own = settled.or_else(|| own.take());
     }
-    let (project, patience) = (text("project"), Arc::new(patience()));
+    let (project, patience) = (text("project"), Arc::new(patience(QUIET)));
     let mut tracked = open(which, &project, &config, top, mask.clone(), patience)?;
     if text("land") == LandsBy::Pr.name() {
         tracked.pulls = Some(pulls(which, &project, &config, repository, base, mask)?);
@@ -111,7 +117,7 @@ pub fn pulls(
         trust.place(setting, url, &usual.url).map(|()| url.clone())
     })?;
     let settings = github::Settings { url, project: named.clone(), ..usual };
-    let github = GitHub::new(settings, &key, Arc::new(patience())).map_err(refused)?;
+    let github = GitHub::new(settings, &key, Arc::new(patience(QUIET))).map_err(refused)?;
     Ok(PullRequests {
         github: Arc::new(github),
         repository: named,
@@ -159,7 +165,7 @@ pub fn open(
         Which::Folder => {
             let directory = if project.is_empty() { DIRECTORY } else { project };
             let clock = || u64::try_from(wall_ms()).unwrap_or_default();
-            let waits = move |wait: Duration| patience(wait);
+            let waits = move |pause: Pause| patience(pause);
             let folder = Folder::of(top, directory, Box::new(clock), Box::new(waits));
             let words = States::default();
             Arc::new(folder.with_states(States {
@@ -243,28 +249,30 @@ fn sleeps(wait: Duration) -> bool {
     !*ends
 }
 
-/// Lets time go by between two tries, for a while: what keeps failing for longer than that is said. How long the tracker itself
-/// wants to be left alone is not waited for here, but by whoever can say so and can be told to stop.
-pub fn patience() -> impl Fn(Duration) -> bool + Send + Sync {
+/// The patience of whoever has begun nothing yet: a tracker that is not there is better said soon.
+pub fn at_first() -> impl Fn(Pause) -> bool + Send + Sync {
+    patience(AT_FIRST)
+}
+
+/// Lets time go by between two tries: without a word, so not for long. How long a tracker has no answer, or wants to be left
+/// alone, is waited for by whoever can say so and can be told to stop.
+fn patience(quiet: Duration) -> impl Fn(Pause) -> bool + Send + Sync {
     let since: Mutex<Option<(Instant, Instant)>> = Mutex::new(None);
-    move |wait: Duration| {
-        if wait > BACKOFF_MAX {
-            return false;
-        }
-        let now = Instant::now();
-        let began = {
-            let mut since = since.lock().unwrap_or_else(PoisonError::into_inner);
-            let began = match *since {
-                Some((began, last)) if now.saturating_duration_since(last) < APART => began,
-                _ => now,
+    move |pause: Pause| match pause {
+        Pause::Silence { wait, lost } => lost.saturating_add(wait) <= quiet && sleeps(wait),
+        Pause::Busy(wait) => {
+            let now = Instant::now();
+            let began = {
+                let mut since = since.lock().unwrap_or_else(PoisonError::into_inner);
+                let began = match *since {
+                    Some((began, last)) if now.saturating_duration_since(last) < APART => began,
+                    _ => now,
+                };
+                *since = Some((began, now + wait));
+                began
             };
-            *since = Some((began, now + wait));
-            began
-        };
-        if now.saturating_duration_since(began) + wait > PATIENCE {
-            return false;
+            now.saturating_duration_since(began) + wait <= PATIENCE && sleeps(wait)
         }
-        sleeps(wait)
     }
 }
 

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use windlass_agents::left_out;
 use windlass_core::lang::Reporter;
 use windlass_core::value::{Type, Value};
 use windlass_repo::Oid;
+use windlass_sources::tracker::clock;
 use windlass_sources::{Again, Back, Reading};
 
 use super::{Job, Outcome};
+use crate::clock::wall_ms;
 use crate::entry::Note;
 use crate::message::{Done, Paper, Trouble};
 use crate::shop::{Brake, Shop, Stopped};
@@ -18,26 +20,21 @@ use crate::shop::{Brake, Shop, Stopped};
 pub(super) fn read(shop: &Shop, job: &Job, name: &str, brake: &Brake) -> Outcome {
     let mut waits = Waits::of(shop, job, brake);
     loop {
-        let Again { after, what } = match look(shop, job, name) {
+        let again = match look(shop, job, name) {
             Ok(None) => {
                 let what = format!("nothing here reads `{name}`: this workflow cannot be run yet");
                 return Err(Trouble::new(what));
             }
-            Ok(Some(Reading { again: Some(again), .. })) => again,
+            Ok(Some(Reading { again: Some(again), .. })) => {
+                waits.away = None;
+                again
+            }
             Ok(Some(reading)) => return Ok(Ok(heard(shop, job, name, reading))),
-            Err(trouble) => again(trouble)?,
+            Err(trouble) => waits.again(trouble)?,
         };
-        if let Err(stopped) = waits.for_it(name, after, what) {
+        if let Err(stopped) = waits.for_it(name, again) {
             return Ok(Err(stopped));
         }
-    }
-}
-
-/// What has said itself when it is there again is asked again then.
-pub(super) fn again(trouble: Trouble) -> Result<Again, Trouble> {
-    match trouble.back() {
-        Some(Back::In(after)) => Ok(Again { after, what: trouble.to_string() }),
-        Some(Back::Sometime) | None => Err(trouble),
     }
 }
 
@@ -47,6 +44,39 @@ pub(super) struct Waits<'e> {
     job: &'e Job,
     pulled: Receiver<()>,
     said: Option<String>,
+    /// What is away, as long as it is.
+    pub away: Option<Away>,
+}
+
+/// Something that is away, and has not said for how long.
+pub(super) struct Away {
+    since: Instant,
+    /// When it is asked no more.
+    until: String,
+    failed: u32,
+}
+
+/// What is away is asked again for so long.
+const AWAY_MAX: Duration = Duration::from_secs(15 * 60);
+
+/// It is asked after so long at first, and at least this often.
+const AWAY_S: u64 = 2;
+const AWAY_S_MAX: u64 = 60;
+
+impl Away {
+    fn from_now() -> Self {
+        let ms = i64::try_from(AWAY_MAX.as_millis()).unwrap_or(i64::MAX);
+        let until_ms = u64::try_from(wall_ms().saturating_add(ms)).unwrap_or_default();
+        Away { since: Instant::now(), until: clock(until_ms), failed: 0 }
+    }
+
+    /// When it is asked again, after it had no answer for so long; nothing if that is long enough.
+    fn next(&mut self, away: Duration) -> Option<Duration> {
+        let wait_s = AWAY_S.saturating_mul(1 << self.failed.min(16)).min(AWAY_S_MAX);
+        self.failed += 1;
+        let wait = Duration::from_secs(wait_s);
+        (away.saturating_add(wait) <= AWAY_MAX).then_some(wait)
+    }
 }
 
 impl<'e> Waits<'e> {
@@ -56,11 +86,29 @@ impl<'e> Waits<'e> {
             // Nobody listens any more once it is over.
             let _ = alarm.send(());
         });
-        Waits { shop, job, pulled, said: None }
+        Waits { shop, job, pulled, said: None, away: None }
+    }
+
+    /// When what is away is asked again: at the moment that it has said itself, else now and then for a while. Each time that
+    /// is said.
+    pub fn again(&mut self, trouble: Trouble) -> Result<Again, Trouble> {
+        match trouble.back() {
+            Some(Back::In(after)) => Ok(Again { after, what: trouble.to_string() }),
+            Some(Back::Sometime) => {
+                let away = self.away.get_or_insert_with(Away::from_now);
+                let Some(after) = away.next(away.since.elapsed()) else { return Err(trouble) };
+                let (after_s, until) = (after.as_secs(), &away.until);
+                let what = format!("{trouble}; asked again in {after_s} s, until {until} at most");
+                self.said = None;
+                Ok(Again { after, what })
+            }
+            Some(Back::Late) | None => Err(trouble),
+        }
     }
 
     /// Lets so much time pass, and says for what: once, until it is something else.
-    pub fn for_it(&mut self, name: &str, after: Duration, what: String) -> Result<(), Stopped> {
+    pub fn for_it(&mut self, name: &str, again: Again) -> Result<(), Stopped> {
+        let Again { after, what } = again;
         if self.said.as_ref() != Some(&what) {
             let text = self.shop.setup.mask.text(&what);
             let note = Note::Told { effect: self.job.id, name: name.to_owned(), text };
@@ -154,6 +202,19 @@ mod tests {
     use windlass_core::run::Item;
 
     use super::*;
+
+    #[test]
+    fn what_is_away_is_asked_less_often_and_not_for_ever() {
+        let mut away = Away::from_now();
+        assert!(away.until.ends_with(" UTC"), "{}", away.until);
+        let (mut waits, mut gone) = (Vec::new(), Duration::ZERO);
+        while let Some(wait) = away.next(gone) {
+            waits.push(wait.as_secs());
+            gone += wait;
+        }
+        assert_eq!(waits[..7], [2, 4, 8, 16, 32, 60, 60]);
+        assert!(gone <= AWAY_MAX && gone + Duration::from_secs(60) > AWAY_MAX, "{gone:?}");
+    }
 
     #[test]
     fn a_fact_that_is_not_of_its_type_is_left_out_and_said() {

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use windlass_process::{Command, Ending, Env, Limits, which};
-use windlass_sources::Again;
 
-use super::read::{Waits, again};
+use super::read::Waits;
 use super::{Job, Outcome};
 use crate::entry::Note;
 use crate::message::{Paper, Trouble};
@@ -19,13 +18,14 @@ pub(super) fn tell(shop: &Shop, job: &Job, names: &[String], brake: &Brake) -> O
     let mut paper = Paper::default();
     let mut waits = Waits::of(shop, job, brake);
     for name in names {
+        waits.away = None;
         let told = loop {
             // Whatever of it was told before is found there: each may be told twice and is then told once.
-            let Again { after, what } = match shop.clerk.tell(name, &situation) {
+            let again = match shop.clerk.tell(name, &situation) {
                 Ok(told) => break told,
-                Err(trouble) => again(trouble)?,
+                Err(trouble) => waits.again(trouble)?,
             };
-            if let Err(stopped) = waits.for_it(name, after, what) {
+            if let Err(stopped) = waits.for_it(name, again) {
                 return Ok(Err(stopped));
             }
         };

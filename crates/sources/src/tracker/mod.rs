@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use crate::Back;
 pub use marker::Marker;
-pub use tries::{BACKOFF_MAX, WAIT_MAX};
+pub use tries::WAIT_MAX;
 pub use windlass_http::keeps_secrets;
 
 /// What every tracker can do.
@@ -226,7 +226,30 @@ pub struct NewIssue {
 }
 
 /// Lets time go by between two tries: false means that nobody wants to wait any longer.
-pub type Patience = dyn Fn(Duration) -> bool + Send + Sync;
+pub type Patience = dyn Fn(Pause) -> bool + Send + Sync;
+
+/// Time that is to go by between two tries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// Somebody else is at a file: a moment.
+    Busy(Duration),
+    /// A tracker had no answer, or wants to be left alone.
+    Silence {
+        /// So long.
+        wait: Duration,
+        /// Trying it has taken so long by now.
+        lost: Duration,
+    },
+}
+
+impl Pause {
+    /// How long it is.
+    pub fn wait(self) -> Duration {
+        match self {
+            Pause::Busy(wait) | Pause::Silence { wait, .. } => wait,
+        }
+    }
+}
 
 /// Why a tracker did not do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -242,10 +265,12 @@ pub enum TrackerError {
         next: String,
     },
     /// It could not be reached, or had no answer, for longer than anybody wanted to wait.
-    #[error("{tracker} has no answer: {why}")]
+    #[error("{tracker} at {place} has no answer: {why}")]
     Unreachable {
         /// Which tracker.
         tracker: &'static str,
+        /// Where it was looked for, with nothing in it that is secret.
+        place: String,
         /// What happened last.
         why: String,
     },
@@ -286,7 +311,8 @@ impl TrackerError {
     pub fn back(&self) -> Option<Back> {
         match self {
             TrackerError::Limited { wait, .. } if *wait <= WAIT_MAX => Some(Back::In(*wait)),
-            TrackerError::Limited { .. } | TrackerError::Unreachable { .. } => Some(Back::Sometime),
+            TrackerError::Limited { .. } => Some(Back::Late),
+            TrackerError::Unreachable { .. } => Some(Back::Sometime),
             _ => None,
         }
     }
@@ -294,8 +320,10 @@ impl TrackerError {
     /// What to do about it, for whoever has begun nothing yet.
     pub fn first_step(&self) -> String {
         match self {
-            TrackerError::Unreachable { tracker, .. } => {
-                format!("try again when {tracker} can be reached: nothing was begun")
+            TrackerError::Unreachable { place, .. } => {
+                format!(
+                    "see whether {place} is right, and try again when it can be reached: nothing was begun"
+                )
             }
             TrackerError::Limited { until_ms, .. } => {
                 format!("try again at {}: nothing was begun", clock(*until_ms))
@@ -310,8 +338,8 @@ impl TrackerError {
             TrackerError::Unwelcome { next, .. } | TrackerError::Refused { next, .. } => {
                 next.clone()
             }
-            TrackerError::Unreachable { tracker, .. } => {
-                format!("wait until {tracker} can be reached")
+            TrackerError::Unreachable { place, .. } => {
+                format!("wait until {place} can be reached")
             }
             TrackerError::Limited { until_ms, .. } => format!("wait until {}", clock(*until_ms)),
             TrackerError::Strange { .. } => {
@@ -322,8 +350,8 @@ impl TrackerError {
     }
 }
 
-/// The time of day.
-fn clock(unix_ms: u64) -> String {
+/// The time of day, everywhere the same.
+pub fn clock(unix_ms: u64) -> String {
     let minutes = unix_ms.div_ceil(60_000);
     format!("{:02}:{:02} UTC", minutes / 60 % 24, minutes % 60)
 }

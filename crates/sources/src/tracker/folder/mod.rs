@@ -27,8 +27,8 @@ use self::file::{IssueFile, Said, new_file};
 pub use self::front::States;
 use self::front::Wrong;
 use super::{
-    Comment, Detail, Filter, Issue, Marker, NewIssue, Patience, Person, Project, State, Target,
-    Tracker, TrackerError,
+    Comment, Detail, Filter, Issue, Marker, NewIssue, Patience, Pause, Person, Project, State,
+    Target, Tracker, TrackerError,
 };
 use crate::markdown::{Outline, slug};
 
@@ -249,10 +249,14 @@ impl Folder {
         loop {
             match root.hold().map_err(|error| self.beneath(&error))? {
                 Some(held) => return Ok(held),
-                None if (self.patience)(PAUSE) => {}
+                None if (self.patience)(Pause::Busy(PAUSE)) => {}
                 None => {
                     let why = format!("another program holds {} all the time", self.place());
-                    return Err(TrackerError::Unreachable { tracker: TRACKER, why });
+                    return Err(TrackerError::Unreachable {
+                        tracker: TRACKER,
+                        place: self.place(),
+                        why,
+                    });
                 }
             }
         }
@@ -284,9 +288,13 @@ impl Folder {
             if written.map_err(|error| self.beneath(&error))? {
                 return Ok(true);
             }
-            if !(self.patience)(PAUSE) {
+            if !(self.patience)(Pause::Busy(PAUSE)) {
                 let why = format!("{} is written all the time", self.file_of(id));
-                return Err(TrackerError::Unreachable { tracker: TRACKER, why });
+                return Err(TrackerError::Unreachable {
+                    tracker: TRACKER,
+                    place: self.place(),
+                    why,
+                });
             }
         }
     }

@@ -71,7 +71,7 @@ impl GitHub {
         let answer = answer.map_err(|failed| {
             let why = self.clean(&failed.why);
             if failed.for_good {
-                let error = TrackerError::Unreachable { tracker: NAME, why };
+                let error = tries::given_up(NAME, &self.url, None, why);
                 return Met::Final(Trouble::Other(error));
             }
             Met::Passing { sent: failed.sent, asked: None, why }
@@ -186,6 +186,7 @@ impl Asking<'_> {
     ) -> Result<T, Trouble> {
         let url = self.url(path);
         loop {
+            self.tries.begin();
             match self.github.try_once("POST", &url, Some(body)) {
                 Ok(answer) => return self.github.read(path, &answer),
                 Err(Met::Final(trouble)) => return Err(trouble),
@@ -201,6 +202,7 @@ impl Asking<'_> {
 
     fn again(&mut self, method: &str, url: &str, body: Option<&Value>) -> Result<Answer, Trouble> {
         loop {
+            self.tries.begin();
             match self.github.try_once(method, url, body) {
                 Ok(answer) => return Ok(answer),
                 Err(Met::Final(trouble)) => return Err(trouble),
@@ -212,7 +214,7 @@ impl Asking<'_> {
     fn wait(&mut self, asked: Option<Duration>, why: String) -> Result<(), Trouble> {
         match self.tries.again(asked) {
             true => Ok(()),
-            false => Err(Trouble::Other(tries::given_up(NAME, asked, why))),
+            false => Err(Trouble::Other(tries::given_up(NAME, &self.github.url, asked, why))),
         }
     }
 

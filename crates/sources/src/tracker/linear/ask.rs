@@ -69,10 +69,8 @@ impl Linear {
         let answer = answer.map_err(|failed| {
             let why = self.clean(&failed.why);
             if failed.for_good {
-                return Met::Final(Trouble::Other(TrackerError::Unreachable {
-                    tracker: NAME,
-                    why,
-                }));
+                let error = tries::given_up(NAME, &self.url, None, why);
+                return Met::Final(Trouble::Other(error));
             }
             Met::Passing { sent: failed.sent, asked: None, why }
         })?;
@@ -133,6 +131,7 @@ impl Asking<'_> {
     /// Asks something that changes nothing.
     pub fn ask<O: Operation>(&mut self, sent: &O::Sent) -> Result<O::Came, Trouble> {
         loop {
+            self.tries.begin();
             match self.linear.try_once::<O>(sent) {
                 Ok(came) => return Ok(came),
                 Err(Met::Final(trouble)) => return Err(trouble),
@@ -148,6 +147,7 @@ impl Asking<'_> {
         done: impl Fn(&mut Self) -> Result<bool, Trouble>,
     ) -> Result<(), Trouble> {
         loop {
+            self.tries.begin();
             match self.linear.try_once::<O>(sent) {
                 Ok(came) if came.done() => return Ok(()),
                 Ok(_) => return Err(Trouble::No("it was not done, and no reason is given".into())),
@@ -165,7 +165,7 @@ impl Asking<'_> {
     fn wait(&mut self, asked: Option<Duration>, why: String) -> Result<(), Trouble> {
         match self.tries.again(asked) {
             true => Ok(()),
-            false => Err(Trouble::Other(tries::given_up(NAME, asked, why))),
+            false => Err(Trouble::Other(tries::given_up(NAME, &self.linear.url, asked, why))),
         }
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use windlass_clerks::issues::{All, select};
 use windlass_sources::Back;
+use windlass_sources::tracker::Pause;
 
 use super::{StartArgs, config, known, left, mask, wanted};
 use crate::config::IssuesConfig;
@@ -72,7 +73,7 @@ impl Following {
         let config = config(place)?;
         let said = adopting(args, place, &config.issues);
         // Each look is one try: how long to wait is for us to say.
-        let impatient = Arc::new(|_: Duration| false);
+        let impatient = Arc::new(|_: Pause| false);
         let open =
             args.which.open_with(&said, place.repository.top(), mask(place, &config), impatient)?;
         out.note(&format!("no issue is ready: looking again every {} s", args.interval))?;
@@ -99,7 +100,7 @@ impl Following {
                         asked_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
                         out.note(&format!("{error}; looking again then"))?;
                     }
-                    Some(Back::Sometime) => {
+                    Some(Back::Late | Back::Sometime) => {
                         failed += 1;
                         let wait_s = longer_ms(every_ms, failed) / 1_000;
                         out.note(&format!("{error}; looking again in {wait_s} s"))?;

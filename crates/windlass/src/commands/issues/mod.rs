@@ -245,7 +245,7 @@ impl Whose {
 
     /// The tracker with its filter. Without a project it is an error that lists those that can be seen.
     fn open(&self, config: &IssuesConfig, top: &Path, mask: Mask) -> Result<Place, Error> {
-        self.open_with(config, top, mask, Arc::new(tracker::patience()))
+        self.open_with(config, top, mask, Arc::new(tracker::at_first()))
     }
 
     /// The same, for whoever waits as long as this says.

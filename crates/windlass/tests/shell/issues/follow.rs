@@ -129,7 +129,7 @@ fn a_tracker_that_has_no_answer_is_asked_again_and_that_is_said() {
         tracker.faults().add("issues.list", fault);
     }
     let number = tracker.issue(&github::NewIssue::default());
-    follower.until("GitHub has no answer");
+    follower.until(&format!("GitHub at {} has no answer", tracker.url()));
     follower.until("looking again in 4 s");
     follower.until(WAITS);
     assert!(tracker.faults().is_empty());

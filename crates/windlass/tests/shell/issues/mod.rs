@@ -1,6 +1,7 @@
 //! `windlass issues`: a tracker's issues, one after another, as a user drives it. The tracker is a folder of Markdown files, or a
 //! pretended Linear or GitHub on loopback.
 
+mod away;
 mod beside;
 mod claims;
 mod crowd;

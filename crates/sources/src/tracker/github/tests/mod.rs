@@ -10,6 +10,7 @@ use std::time::Duration;
 use windlass_trackerkit::github::{self as pretended, REPOSITORY};
 
 use super::*;
+use crate::tracker::Pause;
 
 /// What was waited for, in seconds.
 type Waits = Arc<Mutex<Vec<u64>>>;
@@ -22,8 +23,8 @@ fn filter() -> Filter {
 fn with_key(there: &pretended::GitHub, key: &str) -> (GitHub, Waits) {
     let waits = Waits::default();
     let own = Arc::clone(&waits);
-    let patience = move |wait: Duration| {
-        own.lock().unwrap().push(wait.as_secs());
+    let patience = move |pause: Pause| {
+        own.lock().unwrap().push(pause.wait().as_secs());
         true
     };
     let settings = Settings {
