@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use windlass_core::path::{Below, Scope};
+use windlass_core::path::{Below, Scope, Walked};
 use windlass_core::value::Value;
-use windlass_engine::clerk::{Said, Situation, Trial};
+use windlass_engine::clerk::{Clerk as _, Said, Situation, Trial};
 use windlass_sources::subsystems::Radius;
 
 use super::Issues;
@@ -117,7 +117,7 @@ impl Issues {
     ) -> Option<String> {
         let (unit, _) = at.unit.as_ref()?;
         match (role, verdict) {
-            ("issue-planner", "planned") => planned(said),
+            ("issue-planner", "planned") => planned(said, &self.untouchable()),
             ("invariant-checker", "pass") => {
                 let child = at.child.as_ref()?;
                 self.all_hold(unit, Some(&child.id), verdict, &said)
@@ -180,7 +180,8 @@ fn numbered(check: &str, subsystem: &str, at: usize) -> String {
 }
 
 /// A plan is of use if each group says what it changes, and where. Paths are brought into their plain form.
-fn planned(said: Said<'_>) -> Option<String> {
+/// Names are held to the rule that changes are held to in the end, so that no work is done which could not be kept.
+fn planned(said: Said<'_>, apart: &[String]) -> Option<String> {
     let Some(groups) = said.lists.get_mut("groups").filter(|it| !it.is_empty()) else {
         return Some("it says `planned`, and has no `groups`".to_owned());
     };
@@ -200,6 +201,12 @@ fn planned(said: Said<'_>) -> Option<String> {
             let wide = plain.is_empty() || plain.split('/').all(|part| part.contains('*'));
             if let Err(bad) = Below::parse(plain) {
                 return Some(format!("the group `{}` names what is no path here: {bad}", group.id));
+            }
+            if let Err(why) = Walked::planned(plain, apart) {
+                return Some(format!(
+                    "the group `{}` names `{file}`, and no change there is taken: {why}",
+                    group.id
+                ));
             }
             if wide || NOBODYS.iter().any(|own| reaches(plain, own)) {
                 return Some(format!(
@@ -296,7 +303,7 @@ mod tests {
         let mut facts = BTreeMap::new();
         let said =
             Said { attempt: 1, text: "", facts: &mut facts, lists: &mut lists, instead: &mut None };
-        let why = planned(said);
+        let why = planned(said, &[".harness".to_owned()]);
         (why, lists["groups"][0].files.iter().map(ToString::to_string).collect())
     }
 
@@ -328,6 +335,19 @@ mod tests {
             assert!(plan(bad).0.is_some(), "{bad:?}");
         }
         assert_eq!(plan(&["src/**/*.rs", ".github/a.yml"]).0, None);
+    }
+
+    #[test]
+    fn a_plan_names_nothing_that_no_change_could_be_taken_at() {
+        for bad in
+            ["src/a:b.rs", "src/\"a\"", "a<b", "a>b", "a|b", "src/v1.", "src/v1. /x", "x/.GIT/y"]
+        {
+            let why = plan(&["src/fine.rs", bad]).0.expect(bad);
+            assert!(why.contains(&format!("the group `g1` names `{bad}`")), "{why}");
+        }
+        let why = plan(&["src/a:b.rs"]).0.unwrap();
+        assert!(why.contains("no name on every platform"), "{why}");
+        assert_eq!(plan(&["src/aux.rs", "src/v?.rs"]).0, None);
     }
 
     #[test]

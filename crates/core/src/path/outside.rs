@@ -45,7 +45,9 @@ impl fmt::Display for Refused {
             Refused::Leaves => "it has `..` in it",
             Refused::Apart => "it belongs to the session or to git, and not to the work",
             Refused::Scope => "it is outside of the scope",
-            Refused::Name => "a part of it is no name on every platform",
+            Refused::Name => {
+                "a part of it is no name on every platform: those have none of `:*?\"<>|` and neither a dot nor a blank at the end"
+            }
             Refused::Bad(bad) => return bad.fmt(f),
         })
     }
@@ -113,6 +115,16 @@ impl Walked {
     /// When it may not be changed.
     pub fn changed(text: &str, scope: &Scope, apart: &[String]) -> Result<Below, Refused> {
         Walked::here(text)?.within(scope, apart)
+    }
+
+    /// The same of what a plan says will be changed, before anything is: of a pattern, whatever fits it.
+    ///
+    /// # Errors
+    ///
+    /// When nothing of it could be changed.
+    pub fn planned(text: &str, apart: &[String]) -> Result<(), Refused> {
+        // What stands for letters stands for those that a name may have.
+        Walked::changed(&text.replace(['*', '?'], "x"), &Scope::default(), apart).map(drop)
     }
 
     fn within(self, scope: &Scope, apart: &[String]) -> Result<Below, Refused> {
@@ -248,6 +260,33 @@ mod tests {
         assert_eq!(taken("docs/a.md", &src).as_deref(), Ok("docs/a.md"));
         assert_eq!(taken("other/a.rs", &src), Err(Refused::Scope));
         assert_eq!(taken("srcs/a.rs", &src), Err(Refused::Scope));
+    }
+
+    #[test]
+    fn what_is_planned_is_what_may_be_changed() {
+        let (all, apart) = (Scope::default(), [".harness".to_owned()]);
+        for bad in [
+            "a:b",
+            "src/a\"b",
+            "a<b>",
+            "x|y/z",
+            "docs/v1.",
+            "docs /a",
+            "a/.. /b",
+            ".git/x",
+            ".Harness/x",
+        ] {
+            let why = Walked::changed(bad, &all, &apart).unwrap_err();
+            assert_eq!(Walked::planned(bad, &apart), Err(why), "{bad}");
+        }
+        for fine in ["src/nul.rs", "docs", "a.b c/d"] {
+            assert!(Walked::changed(fine, &all, &apart).is_ok(), "{fine}");
+            assert_eq!(Walked::planned(fine, &apart), Ok(()), "{fine}");
+        }
+        // A pattern is no name: what fits it is one.
+        assert_eq!(Walked::planned("src/**/*.r?", &apart), Ok(()));
+        assert_eq!(Walked::planned("src/*.", &apart), Err(Refused::Name));
+        assert_eq!(Walked::changed("src/a*", &all, &apart), Err(Refused::Name));
     }
 
     proptest! {

@@ -155,22 +155,34 @@ pub(super) fn radius(paths: &[&Path], may: Option<&[String]>, apart: &[String]) 
     };
     let own: Vec<Scope> =
         may.iter().filter(|path| !path.trim().is_empty()).map(|path| Scope::of(path)).collect();
+    // What may be changed nowhere is not said to be outside of anything: naming it would not help.
+    let is_taken = |path: &str| Walked::changed(path, &Scope::default(), apart);
     let is_in = |path: &Path| {
         let Some(path) = path.to_str() else { return false };
         own.iter().any(|scope| Walked::changed(path, scope, apart).is_ok())
     };
-    let outside: Vec<&Path> = paths.iter().copied().filter(|path| !is_in(path)).collect();
-    match outside.is_empty() {
-        true => (Check::Pass, format!("{} files are changed, all of them named\n", paths.len())),
-        false => (
-            Check::Fail,
-            format!(
-                "outside of the blast radius (the files that the plan names: {}):\n{}",
-                may.join(", "),
-                named(&outside)
-            ),
-        ),
+    let mut outside: Vec<&Path> = paths.iter().copied().filter(|path| !is_in(path)).collect();
+    if outside.is_empty() {
+        return (Check::Pass, format!("{} files are changed, all of them named\n", paths.len()));
     }
+    let mut said = String::new();
+    outside.retain(|path| match path.to_str().map(is_taken) {
+        Some(Err(why)) => {
+            if said.lines().count() < NAMED {
+                said.push_str(&format!("no change is taken at {}: {why}\n", path.display()));
+            }
+            false
+        }
+        _ => true,
+    });
+    if !outside.is_empty() {
+        said.push_str(&format!(
+            "outside of the blast radius (the files that the plan names: {}):\n{}",
+            may.join(", "),
+            named(&outside)
+        ));
+    }
+    (Check::Fail, said)
 }
 
 /// A line that says that something is still to be done.
@@ -367,6 +379,11 @@ mod tests {
             let came = radius(&paths(&[path]), Some(&may(&["**"])), &apart).0;
             assert_eq!(came, Check::Fail, "{path}");
         }
+        // What no plan could name is said to be that.
+        let (came, said) = radius(&paths(&["src/a:b", "c.rs"]), Some(&may(&["src"])), &apart);
+        assert_eq!(came, Check::Fail);
+        assert!(said.starts_with("no change is taken at src/a:b: a part of it is no"), "{said}");
+        assert!(said.ends_with("names: src):\n  c.rs\n"), "{said}");
         // A device of some platform is a file here.
         for path in ["src/aux.c", "src/CON.txt", "nul/com1.rs"] {
             assert_eq!(
