@@ -67,6 +67,7 @@ pub fn arrives(held: &Held, prepared: &Prepared) -> Result<Vec<String>, Error> {
 fn still_waits(untaken: &Untaken, why: &str) -> Error {
     let Untaken { run, branch, onto, .. } = untaken;
     Error::here(format!("work of {run} waits on {branch}, and {onto} has not got it{why}"))
+        .a_persons()
 }
 
 fn given_up(untaken: &Untaken) -> String {

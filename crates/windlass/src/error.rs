@@ -24,6 +24,7 @@ pub struct Error {
     cause: Option<Box<dyn StdError + Send + Sync>>,
     is_of_the_world: bool,
     back: Option<Back>,
+    is_a_persons: bool,
     mistakes: Option<Box<Mistakes>>,
 }
 
@@ -44,6 +45,7 @@ impl Error {
             cause: None,
             is_of_the_world: false,
             back: None,
+            is_a_persons: false,
             mistakes: None,
         }
     }
@@ -102,6 +104,18 @@ impl Error {
     /// Whether nothing is wrong but that something is away.
     pub fn is_away(&self) -> bool {
         self.back.is_some()
+    }
+
+    /// Nothing is wrong but that a person has something to do first, and does it when they get to it.
+    #[must_use]
+    pub fn a_persons(mut self) -> Self {
+        self.is_a_persons = true;
+        self
+    }
+
+    /// Whether nothing is wrong but that a person has something to do first.
+    pub fn is_a_persons(&self) -> bool {
+        self.is_a_persons
     }
 
     /// How long it wants to be left alone, if it has said so.

@@ -13,7 +13,7 @@ use windlass_sources::tracker::Pause;
 use super::{StartArgs, config, known, left, mask, wanted};
 use crate::config::IssuesConfig;
 use crate::error::Error;
-use crate::render::Output;
+use crate::render::{Output, clean};
 use crate::tracker;
 use crate::webhook::Webhook;
 use crate::workplace::Workplace;
@@ -26,6 +26,8 @@ const LONGEST_MS: u64 = 15 * 60 * 1000;
 
 /// Whoever waits looks this often whether they are to stop.
 const LOOKS_MS: u64 = 250;
+
+const TOLD_TO_STOP: &str = "told to stop: no more issues are waited for";
 
 /// Somebody follows here, until this is dropped.
 pub struct Following {
@@ -87,7 +89,7 @@ impl Following {
             asked_ms = 0;
             self.says_what_was_refused(out)?;
             if !goes_on {
-                out.note("told to stop: no more issues are waited for")?;
+                out.note(TOLD_TO_STOP)?;
                 return Ok(false);
             }
             let left = left(place)?;
@@ -125,7 +127,31 @@ impl Following {
         out.note(&format!("{error}; going on in {} s", wait_ms / 1_000))?;
         let goes_on = self.lets_pass(wait_ms);
         if !goes_on {
-            out.note("told to stop: no more issues are waited for")?;
+            out.note(TOLD_TO_STOP)?;
+        }
+        Ok(goes_on)
+    }
+
+    /// Lets a person do what they have to do first, until it is looked again: false if somebody wants it to stop meanwhile. What
+    /// that is is said until it was `said`.
+    pub fn lets_a_person(
+        &self,
+        args: &StartArgs,
+        error: &Error,
+        said: &mut Option<String>,
+        out: &mut Output,
+    ) -> Result<bool, Error> {
+        let what = clean(&error.to_string());
+        if said.as_ref() != Some(&what) {
+            out.note(&format!("{what}: looking again every {} s", args.interval))?;
+            if let Some(next) = error.next_step() {
+                out.note(&format!("  {}", clean(next)))?;
+            }
+            *said = Some(what);
+        }
+        let goes_on = self.lets_pass(args.interval.saturating_mul(1_000));
+        if !goes_on {
+            out.note(TOLD_TO_STOP)?;
         }
         Ok(goes_on)
     }

@@ -43,9 +43,16 @@ pub fn start(args: &StartArgs, out: &mut Output) -> Result<Exit, Error> {
         return once(args, out);
     }
     let following = Following::begin(args, &Workplace::find(Path::new("."))?, out)?;
-    let mut failed = 0;
+    let (mut failed, mut said) = (0, None);
     loop {
         let exit = match once(args, out) {
+            // A person takes their own earlier work when they get to it: that ends no following.
+            Err(error) if error.is_a_persons() => {
+                match following.lets_a_person(args, &error, &mut said, out)? {
+                    true => continue,
+                    false => return Ok(Exit::Done),
+                }
+            }
             Err(error) if error.is_away() => {
                 failed += 1;
                 match following.lets_it_be(args, failed, &error, out)? {
@@ -55,7 +62,7 @@ pub fn start(args: &StartArgs, out: &mut Output) -> Result<Exit, Error> {
             }
             done => done?,
         };
-        failed = 0;
+        (failed, said) = (0, None);
         let place = Workplace::find(Path::new("."))?;
         // An issue that failed has been reported, and does not speak against the next.
         let is_empty = left(&place)?.is_some_and(|it| it.ended.as_deref() == Some("done"));

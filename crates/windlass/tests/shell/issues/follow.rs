@@ -86,6 +86,43 @@ fn new_issues_are_taken_though_one_has_failed_and_a_stop_ends_the_waiting() {
 }
 
 #[test]
+fn work_that_waits_for_a_person_is_said_once_and_waited_for() {
+    let more = super::rig::plans("A-2", &["g1"]) + &super::rig::applies("A-2", "g1", 0, "fine\n");
+    let mut rig = Rig::of(&["A-1"], &more);
+    rig.write("src/A-1-g1.txt", "draft\n");
+    let mut follower = Follower::of(&rig, &[]);
+    follower.until(WAITS);
+    assert!(follower.seen.contains("waits beside main"), "{}", follower.seen);
+    rig.put("A-2", "");
+    follower.until("work of issues-1 waits on windlass/issues-1, and main has not got it");
+    follower.until("merge --ff-only windlass/issues-1");
+    assert!(follower.seen.contains(": looking again every 1 s"), "{}", follower.seen);
+    assert!(!rig.issue("A-2").contains("Harness"), "{}", rig.issue("A-2"));
+    std::fs::remove_file(rig.scratch.repo().join("src/A-1-g1.txt")).unwrap();
+    follower.until(WAITS);
+    assert_eq!(rig.state("completed_issues"), "[\"A-1\", \"A-2\"]", "{}", follower.seen);
+    assert_eq!(rig.subjects(), ["feat: g1", "feat: g1"]);
+    rig.ends(&["stop"], 0);
+    let (code, seen) = follower.ends();
+    assert_eq!(code, Some(0), "{seen}");
+    assert_eq!(seen.matches("and main has not got it").count(), 1, "{seen}");
+}
+
+#[test]
+fn a_stop_is_heard_while_a_person_is_waited_for() {
+    let mut rig = Rig::of(&["A-1"], "");
+    rig.write("src/A-1-g1.txt", "draft\n");
+    rig.ends(&[], 0);
+    rig.put("A-2", "");
+    let mut follower = Follower::of(&rig, &[]);
+    follower.until("and main has not got it");
+    rig.ends(&["stop"], 0);
+    let (code, seen) = follower.ends();
+    assert_eq!(code, Some(0), "{seen}");
+    assert!(seen.contains("told to stop"), "{seen}");
+}
+
+#[test]
 fn a_stop_while_an_issue_is_under_way_ends_the_following_after_it() {
     let mut rig = Rig::of(&["A-1"], "");
     // Whoever plans it has not said a word before the stop.
