@@ -80,6 +80,13 @@ impl Error {
         self
     }
 
+    /// What it comes to, said before it.
+    #[must_use]
+    pub fn but(mut self, what: &str) -> Self {
+        self.what = format!("{what}: {}", self.what);
+        self
+    }
+
     /// With what to do next, if somebody knows.
     #[must_use]
     pub fn maybe(mut self, hint: Option<String>) -> Self {
@@ -200,6 +207,16 @@ impl Error {
     /// No run can be meant.
     pub fn nothing_open() -> Self {
         Self::usage("no run is open here").hint("`windlass run` starts one")
+    }
+
+    /// A run that is over cannot be gone on with; with what it was about one can.
+    pub fn over(id: &str, workflow: &str) -> Self {
+        let next = match workflow {
+            "issues" => "`windlass issues` goes on with the queue".to_owned(),
+            _ => "`windlass run` starts another".to_owned(),
+        };
+        Self::usage(format!("{id} is over"))
+            .hint(format!("{next}; `windlass log {id}` tells what happened"))
     }
 
     /// Nothing was ever run here.

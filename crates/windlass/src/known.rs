@@ -6,6 +6,7 @@ use windlass_engine::books::Books;
 use windlass_journal::{Journal, RunId};
 
 use crate::error::Error;
+use crate::meta::Meta;
 use crate::suggest;
 
 /// A run as its journal has it.
@@ -61,8 +62,15 @@ pub fn resumable(journal: &Journal, name: Option<&str>) -> Result<Known, Error> 
     if let Some(open) = the_open_one(journal)? {
         return Ok(open);
     }
-    let newest = all(journal)?.readable.pop();
-    newest.filter(Known::is_untidy).ok_or_else(Error::nothing_open)
+    match all(journal)?.readable.pop() {
+        Some(newest) if newest.is_untidy() => Ok(newest),
+        Some(newest) => Err(match Meta::of(journal, &newest.id)?.workflow.as_str() {
+            // Whoever has stopped a loop has not done with its queue.
+            "issues" => Error::over(newest.id.as_str(), "issues").but("no run is open here"),
+            _ => Error::nothing_open(),
+        }),
+        None => Err(Error::nothing_open()),
+    }
 }
 
 /// The run of this name; without a name the newest.

@@ -149,9 +149,7 @@ pub fn go_on(held: &Held, known: Known, tone: Tone) -> Result<Exit, Error> {
     }
     // One that was cut off at its very end has files to be written and lanes to be freed.
     if run.phase() == Phase::Ended && books.is_tidy() {
-        return Err(Error::usage(format!("{id} is over")).hint(format!(
-            "`windlass log {id}` tells what happened, `windlass run` starts another"
-        )));
+        return Err(Error::over(id.as_str(), &meta.workflow));
     }
     branch_is_there(held, &id, &meta, &books)?;
     let mut prepared = held.prepare(meta.onto())?;

@@ -160,6 +160,17 @@ fn a_loop_that_is_told_to_stop_finishes_the_issue_under_way() {
     assert!(rig.told.contains("`windlass issues` goes on with the queue"), "{}", rig.told);
     assert_eq!(rig.state("failed_issues"), "[\"A-1\"]");
     assert!(!rig.issue("A-2").contains("Harness"), "{}", rig.issue("A-2"));
+    // There is no run to be resumed; what is meant is another command.
+    for args in [&["resume"][..], &["resume", "issues-1"]] {
+        let before = rig.told.len();
+        assert_eq!(rig.run(args), Some(2), "{}", rig.told);
+        let seen = &rig.told[before..];
+        assert!(seen.contains("issues-1 is over"), "{seen}");
+        assert!(seen.contains("`windlass issues` goes on with the queue"), "{seen}");
+    }
+    rig.ends(&[], 8);
+    assert_eq!(rig.answers("again_gate", &["resume"]), Some(0), "{}", rig.told);
+    assert_eq!(rig.state("completed_issues"), "[\"A-2\"]", "{}", rig.told);
 }
 
 /// As the seed's own loop leaves it, where its states, its label and its team are called otherwise.
