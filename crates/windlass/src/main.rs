@@ -24,6 +24,7 @@ mod past;
 mod prepared;
 mod probe;
 mod progress;
+mod pulls;
 mod relay;
 mod render;
 mod replay;

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use windlass_clerks::{Place, Project, Tracked, clerk};
+use windlass_clerks::issues::Tracked;
+use windlass_clerks::{Place, Project, clerk};
 use windlass_core::run::{Run, fold};
 use windlass_engine::EngineError;
 use windlass_engine::clerk::Clerk;

@@ -3,7 +3,7 @@
 //! Nothing that is sent is believed: who is told only looks at the tracker sooner. What is not signed with the secret, is
 //! old, too long or too slow is counted and changes nothing. Nothing is answered but a status.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ring::hmac;
-use serde::Deserialize;
 use windlass_engine::clock::wall_ms;
+use windlass_sources::tracker::Signs;
 
 use crate::config::{IssuesConfig, Which};
 use crate::error::Error;
@@ -31,9 +31,6 @@ const BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// So many are listened to at once.
 const SENDERS_MAX: usize = 8;
 
-/// A message of Linear's is from just now.
-const AGE_MS_MAX: u64 = 60_000;
-
 /// So many messages are remembered, so that none of them counts twice.
 const REMEMBERED: usize = 512;
 
@@ -46,7 +43,7 @@ pub struct Webhook {
 
 /// What a message is held against.
 struct Ear {
-    which: Which,
+    signs: &'static Signs,
     key: hmac::Key,
     tell: SyncSender<()>,
     refused: Arc<AtomicU64>,
@@ -89,10 +86,10 @@ impl Webhook {
                  `[issues] webhook-anywhere = true` in windlass.toml allows any address",
             ));
         }
-        if which == Which::Folder {
-            return Err(Error::usage("a folder sends nothing")
-                .hint("`--interval` says how often it is looked at"));
-        }
+        let signs = which.kind().signs.as_ref().ok_or_else(|| {
+            Error::usage(format!("a {} sends nothing", which.name))
+                .hint("`--interval` says how often it is looked at")
+        })?;
         let secret = config.webhook_secret(top)?.ok_or_else(|| {
             Error::usage("there is no secret that messages could be signed with").hint(format!(
                 "set {}, or name a file that holds it: `[issues] webhook-secret-file` in windlass.toml",
@@ -105,7 +102,7 @@ impl Webhook {
         let (tell, told) = sync_channel(1);
         let refused = Arc::new(AtomicU64::new(0));
         let ear = Arc::new(Ear {
-            which,
+            signs,
             key: hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()),
             tell,
             refused: refused.clone(),
@@ -184,19 +181,14 @@ impl Ear {
     }
 
     fn judge(&self, message: &Message, now_ms: i64) -> Heard {
-        let given = match self.which {
-            Which::Linear => message.signature.linear.as_deref(),
-            Which::Github => {
-                message.signature.github.as_deref().and_then(|it| it.strip_prefix("sha256="))
-            }
-            Which::Folder => None,
-        };
+        let said = message.headers.get(self.signs.header).map(String::as_str);
+        let given = said.and_then(|it| it.strip_prefix(self.signs.prefix));
         let Some(tag) = given.and_then(digits) else { return Heard::Unsigned };
         // This takes as long however much of it is right.
         if hmac::verify(&self.key, &message.body, &tag).is_err() {
             return Heard::Unsigned;
         }
-        if self.which == Which::Linear && !is_fresh(&message.body, now_ms) {
+        if !(self.signs.is_fresh)(&message.body, now_ms) {
             return Heard::Unsigned;
         }
         let signature = given.unwrap_or_default().to_ascii_lowercase();
@@ -212,17 +204,6 @@ impl Ear {
     }
 }
 
-/// Whether Linear sent a message just now, as it says itself.
-fn is_fresh(body: &[u8], now_ms: i64) -> bool {
-    #[derive(Deserialize)]
-    struct Stamped {
-        #[serde(rename = "webhookTimestamp")]
-        at_ms: i64,
-    }
-    let stamped: Result<Stamped, _> = serde_json::from_slice(body);
-    stamped.is_ok_and(|it| it.at_ms.abs_diff(now_ms) <= AGE_MS_MAX)
-}
-
 /// Bytes that were written as hexadecimal digits.
 fn digits(text: &str) -> Option<Vec<u8>> {
     let text = text.trim().as_bytes();
@@ -233,21 +214,18 @@ fn digits(text: &str) -> Option<Vec<u8>> {
 
 /// A message, as it was sent.
 struct Message {
-    signature: Signature,
+    headers: Headers,
     body: Vec<u8>,
 }
 
-#[derive(Default)]
-struct Signature {
-    linear: Option<String>,
-    github: Option<String>,
-}
+/// What stands at the head of a message, by names in small letters.
+type Headers = BTreeMap<String, String>;
 
 /// A message, if it is one: a head and exactly as much of a body as it says, in time.
 fn received(stream: &mut TcpStream) -> Option<Message> {
     let until = Instant::now() + LIMIT;
     let mut bytes = Vec::new();
-    let (head, signature, length) = loop {
+    let (head, headers, length) = loop {
         more(stream, &mut bytes, until).ok()?;
         if let Some(head) = head(&bytes)? {
             break head;
@@ -264,11 +242,11 @@ fn received(stream: &mut TcpStream) -> Option<Message> {
         more(stream, &mut body, until).ok()?;
     }
     body.truncate(length);
-    Some(Message { signature, body })
+    Some(Message { headers, body })
 }
 
-/// Where the head ends, what it is signed with, and how long the body is; nothing yet, if there is more to come.
-fn head(bytes: &[u8]) -> Option<Option<(usize, Signature, usize)>> {
+/// Where the head ends, what it says, and how long the body is; nothing yet, if there is more to come.
+fn head(bytes: &[u8]) -> Option<Option<(usize, Headers, usize)>> {
     let mut headers = [httparse::EMPTY_HEADER; 64];
     let mut request = httparse::Request::new(&mut headers);
     let head = match request.parse(bytes).ok()? {
@@ -278,17 +256,13 @@ fn head(bytes: &[u8]) -> Option<Option<(usize, Signature, usize)>> {
     if request.method != Some("POST") || head > HEAD_BYTES_MAX {
         return None;
     }
-    let (mut signature, mut length) = (Signature::default(), None);
-    for header in request.headers.iter() {
-        let value = || std::str::from_utf8(header.value).ok().map(|it| it.trim().to_owned());
-        match header.name.to_ascii_lowercase().as_str() {
-            "linear-signature" => signature.linear = value(),
-            "x-hub-signature-256" => signature.github = value(),
-            "content-length" => length = value()?.parse().ok(),
-            _ => {}
-        }
-    }
-    Some(Some((head, signature, length?)))
+    let text = |header: &httparse::Header<'_>| {
+        let value = std::str::from_utf8(header.value).ok()?.trim().to_owned();
+        Some((header.name.to_ascii_lowercase(), value))
+    };
+    let headers: Headers = request.headers.iter().filter_map(text).collect();
+    let length = headers.get("content-length")?.parse().ok()?;
+    Some(Some((head, headers, length)))
 }
 
 /// Reads a little more, while there is time.
@@ -322,16 +296,19 @@ fn answer(stream: &mut TcpStream, heard: Heard) {
 
 #[cfg(test)]
 mod tests {
+    use windlass_sources::tracker::Kind;
+
     use super::*;
 
     const SECRET: &str = "s3cret";
 
-    fn ear(which: Which) -> (Ear, Receiver<()>) {
+    fn ear(name: &str) -> (Ear, Receiver<()>) {
+        let signs = Kind::named(name).unwrap().signs.as_ref().unwrap();
         let (tell, told) = sync_channel(1);
         let key = hmac::Key::new(hmac::HMAC_SHA256, SECRET.as_bytes());
         let refused = Arc::new(AtomicU64::new(0));
         let senders = AtomicUsize::new(0);
-        (Ear { which, key, tell, refused, senders, seen: Mutex::default() }, told)
+        (Ear { signs, key, tell, refused, senders, seen: Mutex::default() }, told)
     }
 
     fn signed(secret: &str, body: &str) -> String {
@@ -341,7 +318,9 @@ mod tests {
     }
 
     fn message(linear: Option<String>, github: Option<String>, body: &str) -> Message {
-        Message { signature: Signature { linear, github }, body: body.as_bytes().to_vec() }
+        let said = [("linear-signature", linear), ("x-hub-signature-256", github)];
+        let said = said.into_iter().filter_map(|(name, it)| Some((name.to_owned(), it?)));
+        Message { headers: said.collect(), body: body.as_bytes().to_vec() }
     }
 
     #[test]
@@ -353,7 +332,7 @@ mod tests {
 
     #[test]
     fn linear_is_heard_when_it_signed_just_now_and_once() {
-        let (ear, _told) = ear(Which::Linear);
+        let (ear, _told) = ear("linear");
         let now = 1_800_000_000_000_i64;
         let body = |at: i64| format!("{{\"action\":\"create\",\"webhookTimestamp\":{at}}}");
         let judge =
@@ -381,7 +360,7 @@ mod tests {
 
     #[test]
     fn github_is_heard_when_it_signed_and_once() {
-        let (ear, told) = ear(Which::Github);
+        let (ear, told) = ear("github");
         let sent = |signature: &str, body: &str| {
             ear.judge(&message(None, Some(signature.to_owned()), body), 0)
         };
@@ -401,8 +380,9 @@ mod tests {
     #[test]
     fn a_head_is_whole_a_post_and_says_how_long_its_body_is() {
         let whole = b"POST / HTTP/1.1\r\nLinear-Signature: ab\r\ncontent-length: 3\r\n\r\nabc";
-        let (at, signature, length) = head(whole).flatten().unwrap();
-        assert_eq!((at, length, signature.linear.as_deref()), (whole.len() - 3, 3, Some("ab")));
+        let (at, headers, length) = head(whole).flatten().unwrap();
+        let signature = headers.get("linear-signature").map(String::as_str);
+        assert_eq!((at, length, signature), (whole.len() - 3, 3, Some("ab")));
         assert!(matches!(head(b"POST / HT"), Some(None)));
         for bad in [
             &b"GET / HTTP/1.1\r\ncontent-length: 3\r\n\r\n"[..],

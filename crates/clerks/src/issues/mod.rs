@@ -12,6 +12,7 @@ mod session;
 mod show;
 pub(crate) mod stage;
 mod tell;
+mod tracked;
 
 #[cfg(test)]
 mod tests;
@@ -33,13 +34,14 @@ use windlass_sources::{Reading, SourceError};
 
 pub use read::{NEXT, names, settled};
 pub use select::{All, Known, LeftOut, Selection, Wanted, held, line, select, typed};
+pub use tracked::{PullRequests, StateNames, Tracked};
 
 use claim::Secret;
 use session::Session;
 
 use crate::memory::Files;
 use crate::projection::Projection;
-use crate::{History, Office, Place, PullRequests, Spoken};
+use crate::{History, Office, Place, Spoken};
 
 /// Runs that look for an issue are loops over issues.
 pub(crate) const OFFICE: Office = Office {

@@ -17,12 +17,12 @@ use windlass_sources::tracker::github::pulls::{
 use windlass_sources::{Again, Reading, SourceError};
 
 use super::Issues;
+use super::PullRequests;
 use super::harmless::harmless;
 use super::read::trouble;
 use super::select::line;
 use super::session::Tale;
 use super::tell::troubled;
-use crate::PullRequests;
 
 /// Where it is kept what is known of pull requests.
 const DIR: &str = ".harness/pulls";

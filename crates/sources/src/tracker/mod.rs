@@ -3,6 +3,7 @@
 //! | question | file |
 //! |---|---|
 //! | what can every tracker do? | `mod.rs` |
+//! | which are there, and what is known of each? | `kind.rs` |
 //! | how is it known who wrote a comment, and what for? | `marker.rs` |
 //! | how is one reached that is somewhere else, and how often is it tried? | `http.rs`, `tries.rs` |
 //! | Linear | `linear/` |
@@ -16,6 +17,7 @@ mod contract;
 pub mod folder;
 pub mod github;
 mod http;
+mod kind;
 pub mod linear;
 pub mod marker;
 mod tries;
@@ -24,6 +26,7 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use crate::Back;
+pub use kind::{KINDS, Kind, Setup, Signs};
 pub use marker::Marker;
 pub use tries::WAIT_MAX;
 pub use windlass_http::keeps_secrets;

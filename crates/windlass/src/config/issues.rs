@@ -1,9 +1,14 @@
 //! What `windlass.toml` says about issues: which tracker, which of its issues, and what its states are called.
 
+use std::borrow::Cow;
+use std::ops::Deref;
 use std::path::Path;
 
-use schemars::JsonSchema;
-use serde::Deserialize;
+use clap::builder::PossibleValue;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use windlass_sources::tracker::{KINDS, Kind};
 
 use crate::error::Error;
 use crate::trust::Trust;
@@ -81,46 +86,95 @@ impl LandsBy {
 }
 
 /// A kind of tracker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Which {
-    /// Linear, over its API
-    Linear,
-    /// GitHub Issues, over its API
-    Github,
-    /// A folder of Markdown files
-    Folder,
-}
+#[derive(Clone, Copy, Debug)]
+pub struct Which(&'static Kind);
+
+/// All that there are, for the command line.
+static ALL: [Which; KINDS.len()] = {
+    let mut all = [Which(&KINDS[0]); KINDS.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = Which(&KINDS[at]);
+        at += 1;
+    }
+    all
+};
 
 impl Which {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Which::Linear => "linear",
-            Which::Github => "github",
-            Which::Folder => "folder",
-        }
-    }
+    /// The one that is meant where nobody says which.
+    pub const FIRST: Which = Which(&KINDS[0]);
 
     /// The tracker of this name.
     pub fn named(name: &str) -> Option<Self> {
-        [Which::Linear, Which::Github, Which::Folder].into_iter().find(|it| it.name() == name)
+        Kind::named(name).map(Which)
     }
 
-    /// The variable that holds its key, if nobody says another one; a folder has none.
-    fn usual_variable(self) -> Option<&'static str> {
-        match self {
-            Which::Linear => Some("LINEAR_API_KEY"),
-            Which::Github => Some("GITHUB_TOKEN"),
-            Which::Folder => None,
-        }
+    /// All that is known of it.
+    pub fn kind(self) -> &'static Kind {
+        self.0
+    }
+
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Which> {
+        ALL.iter().copied()
+    }
+}
+
+impl Deref for Which {
+    type Target = Kind;
+
+    fn deref(&self) -> &Kind {
+        self.0
+    }
+}
+
+impl PartialEq for Which {
+    fn eq(&self, other: &Which) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Which {}
+
+impl clap::ValueEnum for Which {
+    fn value_variants<'a>() -> &'a [Which] {
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name).help(self.about))
+    }
+}
+
+impl<'de> Deserialize<'de> for Which {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Which, D::Error> {
+        let name = String::deserialize(from)?;
+        Which::named(&name).ok_or_else(|| {
+            let names: Vec<String> = Which::all().map(|it| format!("`{}`", it.name)).collect();
+            D::Error::custom(format!(
+                "unknown variant `{name}`, expected one of {}",
+                names.join(", ")
+            ))
+        })
+    }
+}
+
+impl JsonSchema for Which {
+    fn schema_name() -> Cow<'static, str> {
+        "Which".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let one = |it: Which| json_schema!({ "type": "string", "const": it.name, "description": it.about });
+        let all: Vec<Schema> = Which::all().map(one).collect();
+        json_schema!({ "description": "A kind of tracker.", "oneOf": all })
     }
 }
 
 impl IssuesConfig {
     /// The variable that holds the key.
     pub fn variable(&self, which: Which) -> Option<&str> {
-        which.usual_variable().map(|usual| self.key_variable.as_deref().unwrap_or(usual))
+        which.0.key_variable.map(|usual| self.key_variable.as_deref().unwrap_or(usual))
     }
 
     /// What stands nowhere: the key and the secret, as far as a person trusts the files that hold them.

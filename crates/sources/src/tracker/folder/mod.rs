@@ -19,6 +19,7 @@ mod tests;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use windlass_process::beneath::{BeneathError, Held, Kind, Links, Root};
@@ -37,6 +38,30 @@ pub type Clock = dyn Fn() -> u64 + Send + Sync;
 
 /// Where issues are when nobody says otherwise.
 pub const DIRECTORY: &str = "issues";
+
+/// All that others know of it.
+pub const KIND: super::Kind = super::Kind {
+    name: "folder",
+    about: "A folder of Markdown files",
+    key_variable: None,
+    url: None,
+    project: Some(DIRECTORY),
+    question: "Which directory should the harness take issues from?",
+    has_teams: false,
+    signs: None,
+    is_in: |top| top.join(DIRECTORY).is_dir(),
+    open: |setup| {
+        let project = if setup.project.is_empty() { DIRECTORY.to_owned() } else { setup.project };
+        let patience = setup.patience;
+        let waits = move |pause: Pause| patience(pause);
+        let folder = Folder::of(setup.top, project, Box::new(setup.clock), Box::new(waits));
+        let usual = States::default();
+        Ok(Arc::new(folder.with_states(States {
+            in_progress: setup.in_progress.unwrap_or(usual.in_progress),
+            done: setup.done.unwrap_or(usual.done),
+        })))
+    },
+};
 
 /// Who writes when nobody says otherwise.
 const ME: &str = "Windlass";

@@ -32,10 +32,11 @@ use self::ask::{Asking, Trouble, encoded, refused, unwelcome};
 use self::pulls::Pulls;
 use self::shown::{Blocker, Given, Remark, User, same, waits_for};
 use super::http::Http;
+use super::kind::is_elsewhere;
 use super::marker::Form;
 use super::{
-    Detail, Filter, Issue, Marker, NewIssue, Patience, Project, State, Target, Tracker,
-    TrackerError,
+    Detail, Filter, Issue, Kind, Marker, NewIssue, Patience, Project, Signs, State, Target,
+    Tracker, TrackerError,
 };
 
 /// What people call it.
@@ -46,6 +47,30 @@ pub const KEY: &str = "GITHUB_TOKEN";
 
 /// Where it is, if nobody says otherwise.
 pub const URL: &str = "https://api.github.com";
+
+/// All that others know of it.
+pub const KIND: Kind = Kind {
+    name: "github",
+    about: "GitHub Issues, over its API",
+    key_variable: Some(KEY),
+    url: Some(URL),
+    project: None,
+    question: "Which GitHub repository should the harness pull issues from?",
+    has_teams: false,
+    // When it was sent it does not say.
+    signs: Some(Signs { header: "x-hub-signature-256", prefix: "sha256=", is_fresh: |_, _| true }),
+    is_in: is_elsewhere,
+    open: |setup| {
+        let usual = Settings::default();
+        let settings = Settings {
+            url: setup.url.unwrap_or(usual.url),
+            project: setup.project,
+            in_progress: setup.in_progress.unwrap_or(usual.in_progress),
+            answer_ms_max: setup.answer_ms_max.unwrap_or(usual.answer_ms_max),
+        };
+        Ok(Arc::new(GitHub::new(settings, &setup.key, setup.patience)?))
+    },
+};
 
 /// GitHub takes 65,536 characters. What is longer is cut, and says so.
 const BODY_CHARS_MAX: usize = 65_000;

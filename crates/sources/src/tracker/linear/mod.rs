@@ -7,12 +7,14 @@
 //! | which project, team and label are meant? | `place.rs` |
 //! | what does an issue look like to us? | `shown.rs` |
 //! | how is something written once? | `write.rs` |
+//! | is what it sends of just now? | `sent.rs` |
 //!
 //! Comments and issues that we make have ids that are made of their markers, so that Linear itself refuses a second one.
 
 mod ask;
 mod place;
 mod query;
+mod sent;
 mod shown;
 #[cfg(test)]
 mod tests;
@@ -24,8 +26,10 @@ use std::sync::Arc;
 use windlass_http::keeps_secrets;
 
 use super::http::Http;
+use super::kind::is_elsewhere;
 use super::{
-    Detail, Filter, Issue, Marker, NewIssue, Patience, Project, Target, Tracker, TrackerError,
+    Detail, Filter, Issue, Kind, Marker, NewIssue, Patience, Project, Signs, Target, Tracker,
+    TrackerError,
 };
 use ask::{refused, unwelcome};
 use query::{After, ById};
@@ -38,6 +42,29 @@ pub const KEY: &str = "LINEAR_API_KEY";
 
 /// Where it is, if nobody says otherwise.
 pub const URL: &str = "https://api.linear.app/graphql";
+
+/// All that others know of it.
+pub const KIND: Kind = Kind {
+    name: "linear",
+    about: "Linear, over its API",
+    key_variable: Some(KEY),
+    url: Some(URL),
+    project: None,
+    question: "Which Linear project should the harness pull issues from?",
+    has_teams: true,
+    signs: Some(Signs { header: "linear-signature", prefix: "", is_fresh: sent::is_fresh }),
+    is_in: is_elsewhere,
+    open: |setup| {
+        let usual = Settings::default();
+        let settings = Settings {
+            url: setup.url.unwrap_or(usual.url),
+            in_progress: setup.in_progress.unwrap_or(usual.in_progress),
+            done: setup.done.unwrap_or(usual.done),
+            answer_ms_max: setup.answer_ms_max.unwrap_or(usual.answer_ms_max),
+        };
+        Ok(Arc::new(Linear::new(settings, &setup.key, setup.patience)?))
+    },
+};
 
 /// No list has more pages: whoever hands out the same cursor for ever is not listened to for ever.
 const PAGES_MAX: usize = 400;

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use windlass_clerks::Tracked;
+use windlass_clerks::issues::Tracked;
 use windlass_clerks::issues::{Known, Wanted, claim::Secret, names, settled};
 use windlass_clerks::memory::Files;
 use windlass_engine::mask::Mask;
@@ -206,10 +206,7 @@ impl Whose {
     /// The project that somebody has said, or that goes without saying.
     fn project(&self, which: Which, config: &IssuesConfig) -> Option<String> {
         let said = self.project.clone().or_else(|| config.project.clone());
-        said.or_else(|| {
-            (which == Which::Folder)
-                .then(|| windlass_sources::tracker::folder::DIRECTORY.to_owned())
-        })
+        said.or_else(|| which.project.map(str::to_owned))
     }
 
     fn label(&self, config: &IssuesConfig) -> String {
@@ -226,8 +223,8 @@ impl Whose {
     fn adopting(&self, config: &IssuesConfig, left: Option<&State>) -> IssuesConfig {
         let mut said = config.clone();
         let Some(left) = left.filter(|left| !left.project.is_empty()) else { return said };
-        // The seed's own loop knows Linear alone.
-        let theirs = left.tracker.as_deref().map_or(Some(Which::Linear), Which::named);
+        // The seed's own loop knows the first one alone.
+        let theirs = left.tracker.as_deref().map_or(Some(Which::FIRST), Which::named);
         said.tracker = self.tracker.or(said.tracker).or(theirs);
         if theirs.is_none() || said.tracker != theirs {
             return said;
@@ -235,7 +232,7 @@ impl Whose {
         let word = |text: &String| Some(text.clone()).filter(|it| !it.is_empty());
         said.project = said.project.or_else(|| word(&left.project));
         said.label = said.label.or_else(|| left.labels.first().and_then(word));
-        if theirs == Some(Which::Linear) {
+        if theirs.is_some_and(|theirs| theirs.has_teams) {
             said.team = said.team.or_else(|| word(&left.team));
             said.in_progress = said.in_progress.or_else(|| word(&left.in_progress_status));
             said.done = said.done.or_else(|| word(&left.done_status));
@@ -263,7 +260,7 @@ impl Whose {
         let Some(project) = project else {
             return Err(no_project(&tracked)?);
         };
-        let team = (which == Which::Linear).then(|| self.team(config));
+        let team = which.has_teams.then(|| self.team(config));
         Ok(Place { which, filter: Filter { project, team, label: self.label(config) }, tracked })
     }
 }

@@ -17,13 +17,14 @@ use super::super::workflow::{CatalogueArgs, Target};
 use super::follow::Following;
 use super::list::Form;
 use super::{NAME, Place, StartArgs, left, left_in, list, wanted};
-use crate::config::{IssuesConfig, LandsBy, Which};
+use crate::config::{IssuesConfig, LandsBy};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::Tone;
 use crate::known as runs;
 use crate::meta::Meta;
 use crate::prepared::Onto;
+use crate::pulls;
 use crate::render::{Output, clean};
 use crate::tracker;
 use crate::under_way::{self, Lands, Order};
@@ -114,7 +115,7 @@ impl StartArgs {
         let super::Whose { tracker, project, label, team } = &self.which;
         let text = |it: &Option<String>| it.as_deref().map(Value::text);
         let inputs = [
-            ("tracker", tracker.map(|it| Value::text(it.name()))),
+            ("tracker", tracker.map(|it| Value::text(it.name))),
             ("project", text(project)),
             ("label", text(label)),
             ("team", text(team)),
@@ -179,13 +180,7 @@ fn begin(held: &Held, args: &StartArgs, tone: Tone, out: &mut Output) -> Result<
     let kind = which.which(&said, top);
     let mut args = args.clone();
     if which.project(kind, &said).is_none() && !args.json && std::io::stdin().is_terminal() {
-        let question = match kind {
-            Which::Github => "Which GitHub repository should the harness pull issues from?",
-            Which::Linear | Which::Folder => {
-                "Which Linear project should the harness pull issues from?"
-            }
-        };
-        which.project = Some(ask(question, None, out)?);
+        which.project = Some(ask(kind.question, None, out)?);
         if which.label.is_none() && said.label.is_none() {
             let question = "Which label marks issues as ready for autonomous work?";
             which.label = Some(ask(question, Some("ready"), out)?);
@@ -212,7 +207,7 @@ fn begin(held: &Held, args: &StartArgs, tone: Tone, out: &mut Output) -> Result<
     let land = args.land.or(said.land).unwrap_or_default();
     if land == LandsBy::Pr {
         let (which, project) = (place.which, &place.filter.project);
-        tracker::pulls(which, project, &said, &held.repository, "", held.mask(&config))?;
+        pulls::of(which, project, &said, &held.repository, "", held.mask(&config))?;
     }
     let mut inputs = inputs(&place, &said, left.as_ref(), &which.team(&said), &args);
     inputs.insert("land".to_owned(), Value::text(land.name()));
@@ -260,7 +255,7 @@ fn inputs(
     let interval = left.map_or(5, |left| left.discover_interval.clamp(1, 1_000_000));
     let word = |said: &Option<String>| Value::text(said.as_deref().unwrap_or(tracker::USUAL));
     BTreeMap::from([
-        ("tracker".to_owned(), Value::text(place.which.name())),
+        ("tracker".to_owned(), Value::text(place.which.name)),
         ("project".to_owned(), Value::text(&place.filter.project)),
         ("label".to_owned(), Value::text(&place.filter.label)),
         ("team".to_owned(), Value::text(team)),
