@@ -237,6 +237,7 @@ live-idle = waiting
 live-more = and { $count } more
 
 forecast-before = about { $likely } and { $time }, or { $most } and { $longest } if much goes wrong: { $units } { $called }s, { $lanes } at a time, going by earlier runs ({ $runs })
+forecast-asks = { $least } to { $asks } invocations of agents: { $units } { $called }s, { $lanes } at a time, from one attempt each to as many as they have; conflicts, questions and what is added come on top. In dollars it can be told once { $done } are done; until then at most { $unit } for each, { $most } and { $longest } in all
 forecast-unknown = nobody knows what { $units } { $called }s will take, { $lanes } at a time: there is no earlier run to go by; at most { $most } and { $longest }
 
 ## What happens, line by line. The unit and the stage stand before it.

@@ -238,6 +238,7 @@ live-idle = 대기 중
 live-more = 외 { $count }개
 
 forecast-before = 약 { $likely }, { $time }. 일이 많이 꼬이면 { $most }, { $longest }: { $called } { $units }개, 한 번에 { $lanes }개, 이전 실행 { $runs }번 기준
+forecast-asks = 에이전트 호출 { $least }~{ $asks }번: { $called } { $units }개, 한 번에 { $lanes }개, 각각 한 번에 되는 경우부터 허용된 시도를 다 쓰는 경우까지이며 충돌, 질문, 도중에 더해지는 일은 따로입니다. 비용은 { $done }개가 끝나면 알 수 있습니다. 그 전까지 하나에 최대 { $unit }, 전체 최대 { $most }, { $longest }
 forecast-unknown = { $called } { $units }개를 한 번에 { $lanes }개씩 하는 데 얼마나 들지 알 수 없습니다: 기준이 될 이전 실행이 없습니다. 최대 { $most }, { $longest }
 
 ## 일어난 일, 한 줄씩. 앞에 단위와 단계가 붙는다.

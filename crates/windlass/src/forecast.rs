@@ -11,6 +11,7 @@ use windlass_core::workflow::Settled;
 use windlass_journal::Journal;
 use windlass_words::Words;
 
+use crate::asks::Asks;
 use crate::error::Error;
 use crate::known;
 use crate::progress::{Chronicle, Finished, Watch};
@@ -172,6 +173,11 @@ pub struct Forecast {
     /// If everything takes what only one in ten has passed; without any history, the caps. Nothing where there is no cap.
     pub most_micros: Option<u64>,
     pub most_ms: Option<u64>,
+    /// The most that one unit, and one invocation, may cost.
+    pub unit_micros_max: Option<u64>,
+    pub invocation_micros_max: u64,
+    /// How often agents are asked, where the workflow says that.
+    pub invocations: Option<Asks>,
 }
 
 /// What a run takes.
@@ -182,12 +188,30 @@ pub struct Taken {
 }
 
 /// What a run of so many units on so many lanes will probably take, going by earlier ones.
-pub fn forecast(history: &History, units: u64, lanes: u64, caps: &Caps) -> Forecast {
+pub fn forecast(
+    history: &History,
+    units: u64,
+    lanes: u64,
+    caps: &Caps,
+    invocations: Option<Asks>,
+) -> Forecast {
+    let (unit_micros_max, invocation_micros_max) =
+        (caps.unit.cost_micros, caps.invocation.amount.cost_micros);
     let (cap_micros, cap_ms) = (caps.run.cost_micros, caps.run.wall_ms);
     let lanes = lanes.clamp(1, units.max(1));
     if history.units == 0 {
         let (likely, most_micros, most_ms) = (None, cap_micros, cap_ms);
-        return Forecast { units, lanes, runs: 0, likely, most_micros, most_ms };
+        return Forecast {
+            units,
+            lanes,
+            runs: 0,
+            likely,
+            most_micros,
+            most_ms,
+            unit_micros_max,
+            invocation_micros_max,
+            invocations,
+        };
     }
     let taken = |percent: usize| {
         let errands = percentile(history.errands_ms.clone(), percent) * units / lanes;
@@ -215,6 +239,9 @@ pub fn forecast(history: &History, units: u64, lanes: u64, caps: &Caps) -> Forec
         likely: Some(likely),
         most_micros: Some(most.micros.max(likely.micros)),
         most_ms: Some(most.ms.max(likely.ms)),
+        unit_micros_max,
+        invocation_micros_max,
+        invocations,
     }
 }
 
@@ -233,13 +260,21 @@ impl Forecast {
             ("most", most),
             ("longest", longest),
         ];
-        let id = match self.likely {
-            Some(likely) => {
+        let id = match (self.likely, self.invocations) {
+            (Some(likely), _) => {
                 args.push(("likely", dollars(likely.micros, words)));
                 args.push(("time", time(likely.ms)));
                 "forecast-before"
             }
-            None => "forecast-unknown",
+            (None, Some(asks)) => {
+                let unit = self.unit_micros_max;
+                args.push(("unit", unit.map_or_else(no_cap, |micros| dollars(micros, words))));
+                args.push(("least", asks.least.to_string()));
+                args.push(("asks", asks.most.to_string()));
+                args.push(("done", DONE_MIN.to_string()));
+                "forecast-asks"
+            }
+            (None, None) => "forecast-unknown",
         };
         let args: Vec<(&str, &str)> = args.iter().map(|(name, it)| (*name, it.as_str())).collect();
         words.say(id, &args)
@@ -320,12 +355,15 @@ mod tests {
 
     #[test]
     fn without_any_history_it_is_the_caps_and_says_so() {
-        let none = forecast(&History::default(), 12, 4, &caps());
+        let none = forecast(&History::default(), 12, 4, &caps(), None);
         assert_eq!((none.likely, none.most_micros), (None, Some(20_000_000)));
         insta::assert_snapshot!(none.in_words("feature", Words::default()), @"nobody knows what 12 features will take, 4 at a time: there is no earlier run to go by; at most 20.00 dollars and 1h00m");
         let endless = Caps { run: Cap::NONE, ..caps() };
-        let none = forecast(&History::default(), 12, 4, &endless);
+        let none = forecast(&History::default(), 12, 4, &endless, None);
         insta::assert_snapshot!(none.in_words("feature", Words::default()), @"nobody knows what 12 features will take, 4 at a time: there is no earlier run to go by; at most no cap and no limit");
+        let asks = Some(Asks { least: 26, most: 74 });
+        let none = forecast(&History::default(), 12, 4, &caps(), asks);
+        insta::assert_snapshot!(none.in_words("feature", Words::default()), @"26 to 74 invocations of agents: 12 features, 4 at a time, from one attempt each to as many as they have; conflicts, questions and what is added come on top. In dollars it can be told once 2 are done; until then at most no cap for each, 20.00 dollars and 1h00m in all");
     }
 
     #[test]
@@ -334,15 +372,15 @@ mod tests {
         let mut history = History::default();
         history.add(&chronicle);
         assert_eq!((history.runs, history.units), (1, 6));
-        let same = forecast(&history, 6, 3, &caps());
+        let same = forecast(&history, 6, 3, &caps(), None);
         // Seven times a worker for a cent, six times a reviewer for a tenth of one.
         assert_eq!(same.likely.unwrap().micros, 76_000);
-        let twice = forecast(&history, 12, 3, &caps());
+        let twice = forecast(&history, 12, 3, &caps(), None);
         assert_eq!(twice.likely.unwrap().micros, 152_000);
-        let wide = forecast(&history, 12, 6, &caps());
+        let wide = forecast(&history, 12, 6, &caps(), None);
         assert!(wide.likely.unwrap().ms < twice.likely.unwrap().ms, "more at a time take less");
         assert!(twice.most_ms.unwrap() >= twice.likely.unwrap().ms);
-        let many = forecast(&history, 1_000_000, 3, &caps());
+        let many = forecast(&history, 1_000_000, 3, &caps(), None);
         assert_eq!(many.most_micros, Some(20_000_000));
         insta::assert_snapshot!(twice.in_words("task", Words::default()), @"about 0.15 dollars and 2s, or 0.15 dollars and 5s if much goes wrong: 12 tasks, 3 at a time, going by earlier runs (1)");
     }

@@ -1,6 +1,7 @@
 //! The `windlass` program: reads the command line, calls the verb, renders what came back.
 
 mod asked;
+mod asks;
 mod base;
 mod bill;
 mod builtin;

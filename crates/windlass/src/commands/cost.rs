@@ -7,6 +7,7 @@ use serde_json::json;
 use windlass_core::run::Phase;
 use windlass_journal::Journal;
 
+use crate::asks::Asks;
 use crate::bill::{Bill, By, Row};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -109,7 +110,7 @@ fn another(
 ) -> Result<Exit, Error> {
     let run = &known.run;
     let history = History::of(journal, &run.workflow().name)?;
-    let forecast = forecast(&history, units, run.width() as u64, run.caps());
+    let forecast = forecast(&history, units, run.width() as u64, run.caps(), Asks::of(run, units));
     if args.json {
         out.json(&forecast)?;
     } else {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
+use serde_json::json;
 use windlass_clerks::memory::Files;
 use windlass_clerks::mission;
 use windlass_core::run::{Input, Phase, Wish};
@@ -20,6 +21,7 @@ use windlass_sources::{SourceError, slug};
 
 use super::autopilot::below;
 use super::workflow::built_in;
+use crate::asks::Asks;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::Tone;
@@ -69,7 +71,7 @@ pub struct MissionArgs {
     #[arg(long, value_name = "BRANCH")]
     branch: Option<String>,
 
-    /// Print every entry of the journal as a JSON line, and ask nothing
+    /// Print every entry of the journal as a JSON line, and ask nothing; with --plan-only, the forecast last
     #[arg(long)]
     json: bool,
 
@@ -272,8 +274,8 @@ fn begin(
     let exit = under_way::begin_with(held, order, tone, |prepared| {
         idle::remarks(prepared, &wanted, &harness)
     })?;
-    if args.flags.plan_only && exit == Exit::Done && !args.json {
-        foretold(held, &files, out)?;
+    if args.flags.plan_only && exit == Exit::Done {
+        foretold(held, &files, args.json, out)?;
     }
     Ok(exit)
 }
@@ -331,7 +333,7 @@ fn ready(files: &Files, spec: &str, named: bool) -> Result<Option<Queue>, Error>
 }
 
 /// What the plan that was just made will probably take.
-fn foretold(held: &Held, files: &Files, out: &mut Output) -> Result<(), Error> {
+fn foretold(held: &Held, files: &Files, as_json: bool, out: &mut Output) -> Result<(), Error> {
     let Some(text) = files.short(features::PATH, features::BYTES_MAX).map_err(unusable)? else {
         return Ok(());
     };
@@ -339,7 +341,12 @@ fn foretold(held: &Held, files: &Files, out: &mut Output) -> Result<(), Error> {
     let Some(known) = known::all(&held.journal)?.readable.pop() else { return Ok(()) };
     let (run, history) = (&known.run, History::of(&held.journal, NAME)?);
     let words = spoken(&held.journal, &known.id, run)?.words();
-    let forecast = forecast(&history, features, run.width() as u64, run.caps());
+    let asks = Asks::of(run, features);
+    let forecast = forecast(&history, features, run.width() as u64, run.caps(), asks);
+    if as_json {
+        // One more line behind the journal's.
+        return out.line(&json!({ "forecast": forecast }).to_string());
+    }
     out.line(&forecast.in_words(&run.workflow().called, words))
 }
 

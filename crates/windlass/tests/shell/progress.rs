@@ -190,8 +190,8 @@ fn a_plan_says_what_it_will_probably_take() {
     ];
     let scratch = Scratch::with(&files);
     let told = said(&scratch, &["mission", "--plan-only", "--lanes", "2"]);
-    assert!(told.contains("nobody knows what 2 features will take, 2 at a time"), "{told}");
-    assert!(told.contains("at most 20.00 dollars and 8h00m"), "{told}");
+    assert!(told.contains("6 to 14 invocations of agents: 2 features, 2 at a time"), "{told}");
+    assert!(told.contains("for each, 20.00 dollars and 8h00m in all"), "{told}");
 }
 
 #[test]

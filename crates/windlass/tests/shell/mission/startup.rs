@@ -322,6 +322,31 @@ fn a_plan_alone_is_made_edited_and_gone_on_with() {
 }
 
 #[test]
+fn a_plan_without_history_says_how_often_agents_are_asked_and_that_is_how_often_they_are() {
+    let mut rig = Rig::unplanned(&two(), "", &[]);
+    rig.ends(&["--plan-only"], 0);
+    rig.saw("6 to 14 invocations of agents: 2 features, 1 at a time");
+    rig.saw("In dollars it can be told once 2 are done; until then at most 5.00 dollars for each, 20.00 dollars and 8h00m in all");
+    let output = rig.scratch.windlass(&["mission", "--plan-only", "--json"]).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let last: serde_json::Value = serde_json::from_str(printed.lines().last().unwrap()).unwrap();
+    let forecast = &last["forecast"];
+    assert_eq!(forecast["invocations"], json!({ "least": 6, "most": 14 }), "{printed}");
+    assert_eq!((&forecast["runs"], &forecast["likely"]), (&json!(0), &json!(null)));
+    assert_eq!(forecast["unit_micros_max"], json!(5_000_000));
+    assert_eq!(forecast["invocation_micros_max"], json!(2_000_000));
+    // All goes well: that is the least.
+    rig.ends(&[], 0);
+    let output = rig.scratch.windlass(&["cost", "--json"]).output().unwrap();
+    let cost: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(cost["total"]["invocations"], json!(6), "{cost}");
+    // With two that are done there is something to go by.
+    let output = rig.scratch.windlass(&["cost", "--units", "2"]).output().unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.starts_with("about "), "{told}");
+}
+
+#[test]
 fn the_projects_file_says_how_a_mission_runs() {
     let config = r#"{"branchIsolation": {"enabled": false, "baseBranch": "main"}, "lanes": 4, "crosscheck": true,
         "checkpoints": {"types": [{"name": "the plan", "triggerOn": "post-planner"}]}, "maxAttempts": 1}"#;
