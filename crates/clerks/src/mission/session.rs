@@ -76,6 +76,8 @@ pub struct Session {
     pub denied: Option<String>,
     /// What failed besides the features: the last checks of all that has landed.
     pub wrong: Vec<String>,
+    /// Features that a check failed for as it did without them, by its name.
+    excused: BTreeMap<String, BTreeSet<String>>,
     /// What the last look at everything that was claimed has found not to be so.
     pub not_so: Vec<Broken>,
     /// Features that claim what does not hold any more, and why they have not passed after all.
@@ -348,6 +350,27 @@ impl Session {
         }
     }
 
+    /// A check has failed: of a feature, or of all that has landed.
+    fn failed(&mut self, unit: Option<&str>, name: &str, printed: &[u8]) {
+        let printed = String::from_utf8_lossy(printed);
+        let mut what = format!("`{name}` failed: {}", printed::telling_line(&printed));
+        match unit {
+            None if name == asserted::CONTRACT => self.not_so = asserted::broken(&printed),
+            Some(unit) => self.found(unit, what),
+            None => {
+                if let Some(units) = self.excused.get(name) {
+                    // What made it no worse has landed. Whether it was to mend it, nobody has asked.
+                    let units: Vec<&str> = units.iter().map(String::as_str).collect();
+                    what.push_str(&format!(
+                        " (it failed already when this was proved: {})",
+                        units.join(", ")
+                    ));
+                }
+                self.wrong.push(what);
+            }
+        }
+    }
+
     fn note(&mut self, note: &Note, run: &Run, blob: Blobs<'_>) {
         self.lane_holds(note);
         match note {
@@ -374,14 +397,15 @@ impl Session {
                 let said = blob(answered.said()).unwrap_or_default();
                 self.said(answered, &String::from_utf8_lossy(&said));
             }
-            Note::Checked { unit, name, came: Check::Fail, output, .. } => {
-                let printed = output.as_deref().and_then(blob).unwrap_or_default();
-                let printed = String::from_utf8_lossy(&printed);
-                let what = format!("`{name}` failed: {}", printed::telling_line(&printed));
-                match unit {
-                    None if name == asserted::CONTRACT => self.not_so = asserted::broken(&printed),
-                    Some(unit) => self.found(unit, what),
-                    None => self.wrong.push(what),
+            Note::Checked { unit, name, came, output, .. } => {
+                let printed = || output.as_deref().and_then(blob).unwrap_or_default();
+                match came {
+                    Check::Fail => self.failed(unit.as_deref(), name, &printed()),
+                    Check::FailedBefore => {
+                        let units = self.excused.entry(name.clone()).or_default();
+                        units.extend(unit.clone());
+                    }
+                    Check::Pass | Check::Skipped => {}
                 }
             }
             // Why it does not land, and what has become of what was built of it before.

@@ -417,13 +417,28 @@ fn added(place: &Workplace, args: &AddArgs, out: &mut Output) -> Result<Exit, Er
         Ok(())
     })?;
     out.line(&format!("{id} is in {}", features::PATH))?;
-    out.note(WHEN)?;
+    out.note(when(place)?)?;
     Ok(Exit::Done)
 }
 
-/// When an edit of the queue counts.
-const WHEN: &str =
-    "a mission under way takes it up when a feature settles next; `windlass mission` starts one";
+/// When an edit of the queue counts: where no feature can settle any more, not in this mission.
+fn when(place: &Workplace) -> Result<&'static str, Error> {
+    let missions = match place.look()? {
+        Some(journal) => known::all(&journal)?.readable,
+        None => Vec::new(),
+    };
+    let is_last = |it: &Known| {
+        it.run.workflow().name == NAME && matches!(it.run.phase(), Phase::Finishing | Phase::Finale)
+    };
+    Ok(match missions.iter().any(is_last) {
+        true => {
+            "the mission under way is at its end, and no feature begins in it any more: the next `windlass mission` takes it up"
+        }
+        false => {
+            "a mission under way takes it up when a feature settles next; `windlass mission` starts one"
+        }
+    })
+}
 
 /// An id that nobody has.
 fn free_id(queue: &Queue, title: &str) -> String {
@@ -463,9 +478,7 @@ fn retried(place: &Workplace, ids: &[String], out: &mut Output) -> Result<Exit, 
         Ok(())
     })?;
     out.line(&format!("to be tried again: {}", ids.join(", ")))?;
-    out.note(
-        "a mission under way takes it up when a feature settles next; otherwise the next `windlass mission` does",
-    )?;
+    out.note(when(place)?)?;
     Ok(Exit::Done)
 }
 
@@ -479,7 +492,7 @@ fn put_first(place: &Workplace, ids: &[String], out: &mut Output) -> Result<Exit
         Ok(())
     })?;
     out.line(&format!("first now: {}", ids.join(", ")))?;
-    out.note(WHEN)?;
+    out.note(when(place)?)?;
     Ok(Exit::Done)
 }
 

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use super::rig::{CONFIG, CONTRACT, ESCALATION, Feature, Rig, contract, feature, val};
+use super::rig::{
+    CONFIG, CONTRACT, ESCALATION, Feature, Rig, builds, contract, feature, says, val, who,
+};
 
 /// What later features land has broken a claim of the first.
 fn broken(features: &[Feature]) -> Rig {
@@ -106,4 +108,54 @@ fn after_a_last_smoke_test_that_failed_the_next_mission_runs_it_again() {
     rig.told.clear();
     rig.ends(&[], 0);
     rig.saw("there is nothing to do");
+}
+
+/// What is added while the last smoke test fails belongs to the next mission, and is held to what all others are.
+#[test]
+fn what_is_added_while_the_last_smoke_test_fails_is_left_to_the_next_mission_and_held_to_the_same()
+{
+    let config = format!("{CONFIG}smoke = 'sh smoke.sh'\n");
+    let smoke = "if grep -qs rough a.txt new.txt; then echo 'error: it is rough'; exit 1; fi\n";
+    let files = [("windlass.toml", config.as_str()), ("smoke.sh", smoke)];
+    let mut rig = Rig::with(&[feature("F-A")], "", &files);
+    rig.ends(&["--step", "smoke", "--checkpoint", "pre-done"], 8);
+    rig.write("a.txt", "rough\n");
+    rig.scratch.git(&["commit", "-qam", "By hand"]);
+    rig.now_says(&[feature("F-NEW")], &builds("F-NEW", None, "rough\n"));
+    let add = ["mission", "add", "Build F-NEW", "--claim", &val("F-NEW"), "--id", "F-NEW"];
+    assert_eq!(rig.run(&add), Some(0), "{}", rig.told);
+    rig.saw("no feature begins in it any more: the next `windlass mission` takes it up");
+    assert_eq!(rig.answers("done_grant", &["grant"]), Some(3), "{}", rig.told);
+    rig.saw("that counts from the next `windlass mission` on");
+    assert_eq!(
+        (rig.standing(), rig.begun()),
+        ("F-A passed, F-NEW pending".into(), vec!["F-A".into()])
+    );
+    let why = rig.file(ESCALATION).unwrap();
+    assert!(why.contains("it is rough") && !why.contains("already"), "{why}");
+    // It makes it no worse, so it lands as any other; the whole is not done by that.
+    rig.ends(&["--step", "smoke"], 3);
+    rig.saw("F-NEW: check smoke: fails, as it does without this work");
+    assert_eq!((rig.decided("DONE"), rig.decided("ESCALATE")), (0, 1), "{}", rig.told);
+    assert_eq!(rig.standing(), "F-A passed, F-NEW passed");
+    let why = rig.file(ESCALATION).unwrap();
+    assert!(why.contains("(it failed already when this was proved: F-NEW)"), "{why}");
+    // What is added once it passes is held to that.
+    for (file, text) in [("a.txt", "a\n"), ("new.txt", "new\n")] {
+        rig.write(file, text);
+    }
+    rig.scratch.git(&["commit", "-qam", "Mended by hand"]);
+    let add = ["mission", "add", "Build F-WORSE", "--claim", &val("F-WORSE"), "--id", "F-WORSE"];
+    assert_eq!(rig.run(&add), Some(0), "{}", rig.told);
+    rig.saw("a mission under way takes it up when a feature settles next");
+    rig.now_says(
+        &[feature("F-WORSE")],
+        &says(
+            &who("mission-worker", "F-WORSE", None),
+            "verdict = 'built', summary = 'built'",
+            &[("new.txt", "rough\n")],
+        ),
+    );
+    rig.ends(&["--step", "smoke", "--max-attempts", "1"], 3);
+    assert_eq!(rig.feature("F-WORSE")["status"], "failed", "{}", rig.told);
 }
