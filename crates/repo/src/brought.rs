@@ -63,10 +63,7 @@ impl Store {
             let Some(differing) = self.differing(before.as_ref(), &commit.tree)? else {
                 return Ok(None);
             };
-            // What a submodule points to is nowhere here.
-            let files = differing.changes.into_iter().map(|change| change.new);
-            let files = files.filter(|new| !new.is_absent() && new.mode != "160000");
-            brought.extend(files.map(|new| new.blob).chain(differing.trees));
+            brought.extend(differing.objects());
             brought.push(oid.clone());
         }
         Ok((brought.len() <= OBJECTS_MAX).then_some(brought))
@@ -80,14 +77,26 @@ impl Store {
         is_there: impl Fn(&Oid) -> bool,
         put: fn(&Path, &Path) -> io::Result<()>,
     ) -> Result<bool, RepoError> {
-        let Some(brought) = self.brought(head, is_there)? else { return Ok(false) };
-        for oid in brought {
-            let to = file_in(objects, &oid);
-            if let Some(from) = self.objects.own_file(&oid).filter(|_| !to.exists()) {
+        match self.brought(head, is_there)? {
+            Some(brought) => self.hand_over_all(&brought, objects, put).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// Hands over those of some objects that are ours and files.
+    pub(crate) fn hand_over_all(
+        &self,
+        oids: &[Oid],
+        objects: &Path,
+        put: fn(&Path, &Path) -> io::Result<()>,
+    ) -> Result<(), RepoError> {
+        for oid in oids {
+            let to = file_in(objects, oid);
+            if let Some(from) = self.objects.own_file(oid).filter(|_| !to.exists()) {
                 put(&from, &to).doing("made", &to)?;
             }
         }
-        Ok(true)
+        Ok(())
     }
 }
 

@@ -34,7 +34,7 @@ impl Store {
         let tree = self.tree_of(commit)?;
         work.put(&tree, Clean::Everything)?;
         let person = &self.settings.committer;
-        self.make_dot_git(&work, &DotGit { head: commit, branch: LANE, person })?;
+        self.make_dot_git(&work, &DotGit { head: commit, held: &tree, branch: LANE, person })?;
         let checkout =
             CleanCheckout { number, path: work.dir.clone(), commit: commit.clone(), tree };
         match self.differences(&checkout)?.first() {

@@ -42,6 +42,8 @@ const DIRS: &[&str] =
 pub(crate) struct DotGit<'d> {
     /// The commit that it is on.
     pub head: &'d Oid,
+    /// The tree whose files are there, and which its index names.
+    pub held: &'d Oid,
     /// The branch that is checked out, without `refs/heads/`.
     pub branch: &'d str,
     /// Who commits there, unless they say otherwise.
@@ -68,7 +70,8 @@ impl Store {
         let skeleton = Skeleton { config: &config, borrowed: &[&mirror] };
         if self.is_pristine(&old, &config, made.branch) && self.is_lent(made.head)? {
             // Making files is what takes long, so those that are there serve again.
-            return self.fill_dot_git(&old, work, made);
+            self.fill_dot_git(&old, work, made)?;
+            return self.lend_files(made, &old);
         }
         if let Ok(meta) = old.symlink_metadata() {
             // What a symbolic link points to is left alone.
@@ -78,7 +81,8 @@ impl Store {
         let beside = work.dir.with_file_name("dotgit.new");
         skeleton.make("dotgit.rename", &beside, &old, |dir| {
             self.fill_dot_git(dir, work, made)?;
-            self.lend(made.head, dir)
+            self.lend(made.head, dir)?;
+            self.lend_files(made, dir)
         })
     }
 
@@ -125,6 +129,24 @@ impl Store {
     /// Whether the mirror has a commit.
     fn is_lent(&self, head: &Oid) -> Result<bool, RepoError> {
         Ok(crate::mirror::held(&self.mirror_dir())?.values().any(|held| held == head))
+    }
+
+    /// Gives a `.git` the files that are there and that nobody has committed, without a word about how they came about.
+    fn lend_files(&self, made: &DotGit<'_>, dir: &Path) -> Result<(), RepoError> {
+        let before = self.tree_of(made.head)?;
+        if before == *made.held {
+            return Ok(());
+        }
+        let differing = self.differing(Some(&before), made.held)?;
+        if let Some(differing) = differing.filter(|_| self.objects.has_no_pack()) {
+            return self.hand_over_all(&differing.objects(), &dir.join("objects"), brought::copy);
+        }
+        let place = self.results();
+        let call = self.git().call("dotgit.pack-files", &place);
+        let call = call.args(["pack-objects", "--revs", "-q", "--non-empty"]);
+        let list = format!("{}\n^{before}\n", made.held);
+        call.arg(dir.join("objects/pack/pack")).stdin(list).ok()?;
+        Ok(())
     }
 
     /// Gives a fresh `.git` what the mirror does not have: the commits of the unit so far.

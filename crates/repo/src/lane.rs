@@ -23,6 +23,7 @@ use crate::{
     dotgit::{DotGit, LANE},
     durable,
     error::{Doing, RepoError},
+    failpoint,
     name::{Branch, unit_refs},
     oid::Oid,
     person::{Person, When},
@@ -31,6 +32,9 @@ use crate::{
     store::{Commit, Seen, Store, Subject},
     work::{Clean, Recorded, Work, bytes_below},
 };
+
+/// How a directory beside a lane is called that holds what was too much for a snapshot.
+const TOO_MUCH: &str = "too-much-";
 
 /// So many commits are looked at before git is asked.
 const NEAR: usize = 64;
@@ -358,6 +362,7 @@ impl Store {
 
     fn finish(&self, opened: &mut Opened<'_>) -> Result<(), RepoError> {
         let Some(pending) = opened.record.pending.take() else { return Ok(()) };
+        fs::create_dir_all(&opened.work.dir).doing("made", &opened.work.dir)?;
         if opened.known && opened.record.subject.tree == pending.subject.tree {
             opened.work.clean(&pending.subject.tree, pending.clean)?;
         } else {
@@ -365,7 +370,7 @@ impl Store {
         }
         self.copy_extras(&opened.work.dir, &opened.work.place())?;
         if pending.fresh {
-            self.fresh_dot_git(opened, &pending.head)?;
+            self.fresh_dot_git(opened, &pending)?;
         }
         self.move_head(&opened.refs, &pending.head)?;
         opened.record.base = pending.base;
@@ -374,9 +379,10 @@ impl Store {
         write_record(&opened.home, &opened.record)
     }
 
-    fn fresh_dot_git(&self, opened: &Opened<'_>, head: &Oid) -> Result<(), RepoError> {
-        let branch = opened.record.branch();
-        self.make_dot_git(&opened.work, &DotGit { head, branch, person: self.lane_person() })
+    fn fresh_dot_git(&self, opened: &Opened<'_>, pending: &Pending) -> Result<(), RepoError> {
+        let (head, held) = (&pending.head, &pending.subject.tree);
+        let (branch, person) = (opened.record.branch(), self.lane_person());
+        self.make_dot_git(&opened.work, &DotGit { head, held, branch, person })
     }
 
     /// Who commits in lanes: the person, if git knows who that is.
@@ -403,7 +409,8 @@ impl Store {
             self.refresh(&place)?;
             let work = Work { store: self, dir: opened.work.dir.clone(), index: index.into() };
             let branch = opened.record.branch();
-            let made = DotGit { head: &head, branch, person: self.lane_person() };
+            let held = &self.tree_of(&head)?;
+            let made = DotGit { head: &head, held, branch, person: self.lane_person() };
             self.make_dot_git(&work, &made)
         })
     }
@@ -494,7 +501,11 @@ impl Store {
     ) -> Result<Option<Saved>, RepoError> {
         let head = self.head_of(opened)?;
         self.provenance_of(opened, &head)?;
-        let recorded = opened.record_now()?;
+        let recorded = match opened.record_now() {
+            // More than is ever kept in git is kept beside the lane, which then holds what is on record.
+            Err(RepoError::TooMuch { .. }) => return self.put_away(opened).map(|()| None),
+            recorded => recorded?,
+        };
         opened.known = recorded.left_out.is_empty();
         if recorded.subject == opened.record.subject {
             return Ok(None);
@@ -532,6 +543,23 @@ impl Store {
         opened.record.ignored = Some(tree);
         write_record(&opened.home, &opened.record)?;
         Ok(saved)
+    }
+
+    /// Puts everything that is in a lane beside it, as it is, and has the lane hold what is on record.
+    fn put_away(&self, opened: &mut Opened<'_>) -> Result<(), RepoError> {
+        let head = self.head_of(opened)?;
+        let Record { base, commit, subject, .. } = opened.record.clone();
+        // Cut off before anything was moved, what is there stays there.
+        let pending = Pending { base, head, commit, subject, clean: Clean::Nothing, fresh: true };
+        opened.record.pending = Some(pending);
+        write_record(&opened.home, &opened.record)?;
+        let free = (1_u32..).map(|nth| opened.home.join(format!("{TOO_MUCH}{nth}")));
+        if let Some(aside) = free.into_iter().find(|path| path.symlink_metadata().is_err()) {
+            let work = &opened.work.dir;
+            failpoint::around("lane.put-away", || fs::rename(work, &aside)).doing("moved", work)?;
+        }
+        opened.known = false;
+        self.finish(opened)
     }
 
     fn save_tree(

@@ -5,11 +5,11 @@
 //! same train. Nobody sees it before the branch moves from where the train begins to one of its cars, which happens as
 //! with any other landing ([`Store::land`]), or not at all.
 
-use std::path::PathBuf;
+use std::{fs, path::PathBuf};
 
 use crate::{
-    error::RepoError,
-    git::GitError,
+    error::{Doing, RepoError},
+    git::{GitError, Place},
     land::{Land, Landing, Request},
     merge::{Conflicted, Work},
     name::Branch,
@@ -110,6 +110,22 @@ impl Store {
             ..of.clone()
         };
         self.land_commit(&request, &heads, at.clone())
+    }
+
+    /// Whether git takes a commit anywhere else, looked at object by object; nothing of that stays.
+    ///
+    /// # Errors
+    ///
+    /// [`RepoError::Unsound`], if it does not.
+    pub fn sound(&self, commit: &Oid, onto: &Oid) -> Result<(), RepoError> {
+        let objects = self.trial_dir();
+        fs::create_dir_all(&objects).doing("made", &objects)?;
+        let own = self.results_dir().join("objects");
+        let place = Place { objects: Some(objects.clone()), ..self.results() }.borrowing(&own);
+        let pack = self.pack_of(&self.results(), commit, &[onto])?;
+        let taken = self.unpack("sound.unpack", &place, pack);
+        fs::remove_dir_all(&objects).doing("removed", &objects)?;
+        taken
     }
 
     /// Whether a branch, or what waits for it, has a commit.

@@ -87,6 +87,16 @@ pub(crate) struct Differing {
     pub trees: Vec<Oid>,
 }
 
+impl Differing {
+    /// The objects that only the second one has, those that others point to first.
+    pub fn objects(&self) -> Vec<Oid> {
+        // What a submodule points to is nowhere here.
+        let files = self.changes.iter().map(|change| &change.new);
+        let files = files.filter(|new| !new.is_absent() && new.mode != "160000");
+        files.map(|new| new.blob.clone()).chain(self.trees.iter().cloned()).collect()
+    }
+}
+
 /// Two directories at the same path, of which one may not be there.
 struct Pair {
     path: Vec<u8>,

@@ -101,6 +101,10 @@ fn a_verdict_is_held_against_its_claims() {
     assert!(!refused("pass", &[("it is A.", "yes")]), "as it is meant");
     assert!(refused("pass", &[("It is a", "no")]));
     assert!(refused("issues", &[("It is a", "unclear")]));
+    // Said of it a second time, it has another number.
+    assert!(refused("pass", &[("It is a", "yes"), ("It is a-2", "no")]));
+    assert!(refused("pass", &[("It is a", "yes"), ("it is fast", "no")]));
+    assert!(!refused("pass", &[("It is a", "yes"), ("it is fast", "")]));
     assert!(refused("pass", &[("It is b", "yes")]));
     assert!(refused("pass", &[]));
     assert!(refused("fail", &[("It is a", "yes")]));

@@ -100,6 +100,13 @@ impl Mission {
 /// Why a verdict does not go together with what was said of the feature's claims.
 fn refused(session: &Session, feature: &Feature, verdict: &str, judged: &[Item]) -> Option<String> {
     if ["pass", "issues"].contains(&verdict) {
+        // Whatever else it says of it, and of whatever it says it.
+        if let Some(item) = judged.iter().find(|item| !["", "yes"].contains(&holds(item))) {
+            let (id, word) = (&item.id, holds(item));
+            return Some(format!(
+                "it says `{verdict}`, and of `{id}` among the claims that it holds: `{word}`. A claim that fails is a `fail`"
+            ));
+        }
         for claim in &feature.claims {
             let names: Vec<String> = match session.assertions(claim) {
                 found if found.is_empty() => vec![claim.clone()],

@@ -11,7 +11,7 @@ use windlass_core::lang::Reporter;
 use windlass_core::run::{Ended, Report, Usage};
 use windlass_process::beneath::{Links, Root};
 use windlass_process::{Command, Ending, Env, Finished, Limits, Output, Stdin, Stream, View};
-use windlass_repo::{Lane, Oid, Rewound, Snapshot};
+use windlass_repo::{Lane, Oid, RepoError, Rewound, Snapshot};
 
 use super::heard::{HeardOf, Judge, Printed};
 use super::kept::{self, Kept, Steps};
@@ -516,7 +516,19 @@ impl<'a> Visit<'a> {
         let held = self.job.held.as_ref().unwrap_or(&self.lane.base);
         papers::clear(&self.shop.store, &self.lane.work, held, &self.places())?;
         let papers = self.papers(&kept);
-        let mut snapshot = self.shop.store.snapshot(self.lane, &label, at)?;
+        let mut snapshot = match self.shop.store.snapshot(self.lane, &label, at) {
+            // Whoever made so much has not done what was asked; nobody else is held up by it.
+            Err(error @ RepoError::TooMuch { .. }) => {
+                put_right(self.shop, self.job, self.lane, self.base)?;
+                let beside = self.lane.work.parent().unwrap_or(&self.lane.work).display();
+                kept.remarks.push(format!(
+                    "{error}; nothing of it counts, and what was there is kept beside its lane, below {beside}"
+                ));
+                kept.came = Came::Unknown;
+                self.shop.store.snapshot(self.lane, &label, at)?
+            }
+            snapshot => snapshot?,
+        };
         let mut remarks = kept.remarks.clone();
         remarks.extend(snapshot_remarks(&snapshot));
         let conflicts = self.job.conflicts.iter().cloned();

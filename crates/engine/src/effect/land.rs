@@ -53,8 +53,8 @@ pub(super) fn land(shop: &Shop, job: &Job, how: Land, keep: &[String]) -> Outcom
         Landing::Waiting { commit, command, why, .. } => {
             landed(shop, job, &commit, Some((command, why)), left).map(Ok)
         }
-        Landing::Moved { tip, .. } => turned_away(shop, job, "moved", &tip, Vec::new()),
-        Landing::Conflict { tip, .. } => turned_away(shop, job, "conflict", &tip, Vec::new()),
+        Landing::Moved { tip, .. } => turned_away(shop, job, "moved", &tip, Paper::default()),
+        Landing::Conflict { tip, .. } => turned_away(shop, job, "conflict", &tip, Paper::default()),
     }
 }
 
@@ -258,21 +258,15 @@ pub(super) fn said(job: &Job, text: String) -> Paper {
 }
 
 /// What the landing came to is on record before the lane is touched.
-pub(super) fn turned_away(
-    shop: &Shop,
-    job: &Job,
-    came: &str,
-    tip: &Oid,
-    checked: Vec<Note>,
-) -> Outcome {
+pub(super) fn turned_away(shop: &Shop, job: &Job, came: &str, tip: &Oid, with: Paper) -> Outcome {
     let note = Note::Turned {
         effect: job.id,
         unit: job.unit_owned(),
         came: came.to_owned(),
         tip: tip.to_string(),
     };
-    let mut paper = Paper::of(note);
-    paper.notes.extend(checked);
+    let mut paper = with;
+    paper.notes.insert(0, note);
     match shop.write_down(paper) {
         Ok(()) => rebuilt(shop, job, came, tip).map(Ok),
         Err(stopped) => Ok(Err(stopped)),

@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use windlass_core::workflow::Land;
-use windlass_repo::{Car, Coupled, Landing, Oid, Request};
+use windlass_repo::{Car, Coupled, Landing, Oid, RepoError, Request};
 
 use super::check::prove;
 use super::land::{self, Left, not_by_an_agent, secret_in, settings_changed};
@@ -25,6 +25,9 @@ use crate::shop::{Brake, RUN_ITSELF, Shop, Stopped, lock};
 
 /// So often somebody may move the branch while checks run, before the workflow is told.
 const TRIES: u32 = 5;
+
+/// What a landing that may not be is called among the checks.
+const LANDING: &str = "landing";
 
 /// What came of something that can be stopped.
 type Came<T> = Result<Result<T, Stopped>, Trouble>;
@@ -107,13 +110,22 @@ fn concluded(shop: &Shop, job: &Job, request: &Request, left: Left, decided: Dec
         }
         Decided::Nothing => Ok(Ok(land::nothing(job))),
         Decided::Turned { came, tip, proof } => {
-            let checked = proof.map(|proof| checked(job, &proof)).unwrap_or_default();
-            land::turned_away(shop, job, came, &tip, checked)
+            let mut paper = Paper::default();
+            paper.notes = proof.map(|proof| checked(job, &proof)).unwrap_or_default();
+            land::turned_away(shop, job, came, &tip, paper)
         }
         Decided::CalledOff => Ok(Ok(land::lost(job))),
         // Whoever made it mends it, within their attempts: the others have nothing to do with it.
         Decided::Refused { why, tip } => {
-            land::turned_away(shop, job, "fail", &tip, land::said(job, why.to_string()).notes)
+            let mut paper = land::said(job, why.to_string());
+            // Whoever is to mend it is told what was wrong, as of a check.
+            let output = Some(paper.keep(why.to_string()));
+            let proof =
+                Proof { name: LANDING.to_owned(), command: None, came: Check::Fail, output };
+            let refused =
+                Proved { tree: request.tree.to_string(), came: Check::Fail, checks: vec![proof] };
+            paper.notes.extend(checked(job, &refused));
+            land::turned_away(shop, job, "fail", &tip, paper)
         }
     }
 }
@@ -301,7 +313,13 @@ impl Train {
             if let Err(stopped) = self.announce(shop, front.green, proof) {
                 return Ok(Err(stopped));
             }
-            let waits = match shop.store.arrive(&last.request, &self.begins, &car.commit)? {
+            let arrived = shop.store.arrive(&last.request, &self.begins, &car.commit);
+            if let Err(RepoError::Unsound { .. }) = &arrived
+                && self.refuse_unsound(shop, lead, front.green)?
+            {
+                return Ok(Ok(false));
+            }
+            let waits = match arrived? {
                 Landing::Waiting { command, why, .. } => Some((command, why)),
                 Landing::Landed { .. } | Landing::Nothing => None,
                 Landing::Moved { .. } | Landing::Conflict { .. } => return Ok(Ok(false)),
@@ -319,6 +337,22 @@ impl Train {
             lead.decide(first.job.id, Decided::Turned { came: "fail", tip: top, proof });
         }
         Ok(Ok(true))
+    }
+
+    /// Sends back the first that git would take nowhere else; it is in the cars behind it as well. No, if there is none.
+    fn refuse_unsound(&self, shop: &Shop, lead: &Lead<'_>, cars: usize) -> Result<bool, Trouble> {
+        for (ticket, car) in &self.cars[..cars] {
+            match shop.store.sound(&car.commit, &car.onto) {
+                Ok(()) => {}
+                Err(error @ RepoError::Unsound { .. }) => {
+                    let (why, tip) = (error.into(), self.begins.clone());
+                    lead.decide(ticket.job.id, Decided::Refused { why, tip });
+                    return Ok(true);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(false)
     }
 
     /// Has it written down which landing is which commit, and what was proved, before the branch moves.

@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::MetadataExt, path::PathBuf};
 
-use windlass_repo::{Lane, RepoError, Settings};
+use windlass_repo::{Lane, Limits, RepoError, Settings};
 
 use crate::scratch::{Scratch, WHEN, edited, person, read, with_edit, write};
 
@@ -327,4 +327,50 @@ fn a_lane_has_copies_of_what_its_unit_has_committed() {
     }
     // A commit, two trees and a file.
     assert_eq!(files, 4);
+}
+
+/// What a lane holds and nobody has committed is in its repository as well: its index names it.
+#[test]
+fn git_works_in_a_lane_that_holds_what_nobody_has_committed() {
+    let (scratch, store, lane) = with_edit("src/new.rs", "one\n");
+    let held = store.snapshot(&lane, "first", WHEN).unwrap().commit;
+    write(&lane.work, "src/new.rs", "two\n");
+    store.rewind(&lane, &held, WHEN).unwrap();
+    assert_eq!(read(&lane.work, "src/new.rs"), "one\n");
+    scratch.git_in(&lane.work, &["fsck", "--strict"]);
+    write(&lane.work, "src/new.rs", "three\n");
+    assert!(scratch.git_in(&lane.work, &["diff"]).contains("-one\n+three\n"));
+    scratch.git_in(&lane.work, &["stash", "-q"]);
+    scratch.git_in(&lane.work, &["stash", "pop", "-q"]);
+    scratch.git_in(&lane.work, &["add", "-A"]);
+    scratch.git_in(&lane.work, &["commit", "-qm", "by the agent"]);
+    // And a lane that goes to another unit has nothing of it.
+    let other = store.ensure_lane(1, &lane.base, "run", "u2", WHEN).unwrap();
+    assert_eq!(scratch.git_in(&other.work, &["status", "--porcelain"]), "");
+    let blob = scratch.git_in(&scratch.results(), &["rev-parse", &format!("{held}:src/new.rs")]);
+    assert!(!scratch.try_git(&other.work, &["cat-file", "-e", blob.trim()]).status.success());
+}
+
+#[test]
+fn more_than_a_snapshot_takes_is_kept_beside_the_lane() {
+    let scratch = Scratch::new();
+    let limits = Limits { file_bytes_max: 100, ..Limits::default() };
+    let store = scratch.store_with(Settings { limits, ..Settings::default() });
+    let lane = edited(&store, 1, "u1", "src/new.rs", "one\n");
+    let held = store.snapshot(&lane, "first", WHEN).unwrap().commit;
+    write(&lane.work, "src/large", "x".repeat(101));
+    write(&lane.work, "src/new.rs", "two\n");
+    assert!(matches!(store.snapshot(&lane, "second", WHEN), Err(RepoError::TooMuch { .. })));
+    store.rewind(&lane, &held, WHEN).unwrap();
+    assert_eq!(read(&lane.work, "src/new.rs"), "one\n");
+    assert!(!lane.work.join("src/large").exists());
+    let beside = lane.work.parent().unwrap().join("too-much-1");
+    assert_eq!(read(&beside, "src/large"), "x".repeat(101));
+    assert_eq!(read(&beside, "src/new.rs"), "two\n");
+    assert!(!store.snapshot(&lane, "third", WHEN).unwrap().changed);
+    // Nobody who comes after is kept from the lane either.
+    write(&lane.work, "large", "x".repeat(101));
+    let other = store.ensure_lane(1, &lane.base, "run", "u2", WHEN).unwrap();
+    assert_eq!(scratch.git_in(&other.work, &["status", "--porcelain"]), "");
+    assert!(lane.work.parent().unwrap().join("too-much-2/large").exists());
 }

@@ -26,6 +26,9 @@ esac
 if [ "$WINDLASS_UNIT" = settings ]; then echo '# mine' >> windlass.toml; fi
 if [ "$WINDLASS_UNIT $WINDLASS_ATTEMPT" = "secret 1" ]; then echo 'tok-abcdef-123456' > secret.txt; fi
 if [ "$WINDLASS_UNIT $WINDLASS_ATTEMPT" = "secret 2" ]; then echo 'none of yours' > secret.txt; fi
+if [ "$WINDLASS_UNIT $WINDLASS_ATTEMPT" = "odd 1" ]; then mkdir git~1; echo odd > git~1/odd; fi
+if [ "$WINDLASS_UNIT $WINDLASS_ATTEMPT" = "odd 2" ]; then rm -r git~1; fi
+if [ "$WINDLASS_UNIT" = large ] && [ ! -e "$here/large" ]; then touch "$here/large"; truncate -s 105000000 large.bin; fi
 echo '{"verdict":"done"}'
 "#;
 
@@ -296,6 +299,39 @@ fn who_brings_a_secret_goes_back_and_the_others_land() {
         said.iter().any(|it| it.contains("secret.txt holds the value of a secret")),
         "{said:?}"
     );
+}
+
+#[test]
+fn what_git_takes_nowhere_else_goes_back_with_the_reason_and_the_others_land() {
+    let scratch = scratch(&["a", "b", "odd", "e"]);
+    let run = gathered(&scratch, &["b", "odd", "e"], &mut scratch.start());
+    open(&scratch);
+    assert_eq!(run.code(), Some(0));
+    assert_eq!(merges(&scratch), ["Make a", "Make b", "Make e", "Make odd"]);
+    assert_eq!(scratch.landed()["odd.txt"], "odd");
+    let turned = scratch.notes("turned");
+    assert_eq!((turned.len(), &turned[0]["unit"]), (1, &Value::from("odd")), "{turned:?}");
+    let refused = scratch.notes("checked").into_iter().filter(|it| it["name"] == "landing");
+    let refused: Vec<Value> = refused.collect();
+    assert_eq!(refused.len(), 1, "whoever mends it is told as of a check: {refused:?}");
+    assert_eq!((&refused[0]["unit"], &refused[0]["came"]), (&"odd".into(), &"fail".into()));
+    let all = scratch.git(&["log", "--all", "--name-only", "--format="]);
+    assert!(!all.contains("git~1"), "{all}");
+}
+
+#[test]
+fn who_leaves_too_much_behind_is_asked_again_and_the_others_land() {
+    let scratch = scratch(&["a", "large", "b"]);
+    let run = gathered(&scratch, &["large", "b"], &mut scratch.start());
+    open(&scratch);
+    assert_eq!(run.code(), Some(0));
+    assert_eq!(merges(&scratch), ["Make a", "Make b", "Make large"]);
+    assert!(!scratch.landed().contains_key("large.bin"));
+    let answers = scratch.notes("answered").into_iter().filter(|it| it["unit"] == "large");
+    let answers: Vec<Value> = answers.collect();
+    assert_eq!(answers[0]["came"], "unknown", "{answers:#?}");
+    let remarks = answers[0]["remarks"].to_string();
+    assert!(remarks.contains("large.bin") && remarks.contains("kept beside its lane"), "{remarks}");
 }
 
 /// What it would take to make one of two has to be done: marks of a conflict are never anybody's work.
