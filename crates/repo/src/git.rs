@@ -72,6 +72,9 @@ pub struct Host {
     pub reach: Vec<(OsString, OsString)>,
 }
 
+/// The variables of [`Host::config`].
+const CONFIG: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"];
+
 /// The variables of [`Host::reach`].
 const REACH: [&str; 17] = [
     "SSH_AUTH_SOCK",
@@ -96,14 +99,13 @@ const REACH: [&str; 17] = [
 impl Host {
     /// The host as this process sees it.
     pub fn of_this_process() -> Host {
-        let names = ["HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"];
         let set = |names: &[&str]| {
             let set = names.iter().filter_map(|name| Some((name.into(), env::var_os(name)?)));
             set.collect::<Vec<(OsString, OsString)>>()
         };
         Host {
             path: env::var_os("PATH").unwrap_or_default(),
-            config: set(&names),
+            config: set(&CONFIG),
             reach: set(&REACH),
         }
     }
@@ -221,6 +223,12 @@ impl Git {
     pub(crate) fn home(&self) -> Option<PathBuf> {
         let home = self.host.config.iter().find(|(name, _)| name == "HOME");
         home.map(|(_, home)| PathBuf::from(home))
+    }
+
+    /// Whether it is told nothing but where the person's own configuration is. Any other variable may make it see another
+    /// repository, or none.
+    pub(crate) fn sees_plainly(&self) -> bool {
+        self.host.config.iter().all(|(name, _)| CONFIG.iter().any(|known| name == known))
     }
 
     /// The same git, started by somebody else.

@@ -43,6 +43,7 @@ mod names;
 mod note;
 mod objects;
 mod oid;
+mod ordinary;
 mod past;
 mod person;
 mod pins;

@@ -29,13 +29,17 @@ use std::{
     sync::Arc,
 };
 
-use rustix::fs::{Access, access};
+use rustix::{
+    fs::{Access, access},
+    process::geteuid,
+};
 
 use crate::{
     error::{Doing, RepoError},
     git::{Git, GitError, Place, Run, strange},
     name::Branch,
     oid::Oid,
+    ordinary::Ordinary,
     person::Person,
     work::as_path,
 };
@@ -133,9 +137,20 @@ pub(crate) struct Config {
 }
 
 impl Repository {
-    /// Finds the repository that a path is in, without asking whether anything can be done with it.
+    /// Finds the repository that a path is in, without asking whether anything can be done with it. Git is asked wherever
+    /// there is any doubt what it would say.
     pub fn find(git: &Git, path: &Path) -> Result<Repository, RepoError> {
         let path = path.canonicalize().doing("found", path)?;
+        if git.sees_plainly()
+            && let Some(Ordinary { top, git_dir }) = Ordinary::around(&path, geteuid().as_raw())
+        {
+            return Ok(Repository::whole(git, top, git_dir, Whose::Theirs));
+        }
+        Self::asked(git, path)
+    }
+
+    /// The same, as git says.
+    fn asked(git: &Git, path: PathBuf) -> Result<Repository, RepoError> {
         let here = Place { dir: path.clone(), theirs: true, ..Place::default() };
         let flags = ["--is-bare-repository", "--is-inside-work-tree", "--show-object-format"];
         let places = ["--show-toplevel", "--git-dir", "--git-common-dir"];
@@ -178,14 +193,13 @@ impl Repository {
 
     /// A directory with a git directory of ours.
     pub(crate) fn ours(git: &Git, top: PathBuf, git_dir: PathBuf) -> Repository {
-        Repository {
-            git: git.clone(),
-            top,
-            common_dir: git_dir.clone(),
-            git_dir,
-            format: "sha1".to_owned(),
-            whose: Whose::Ours,
-        }
+        Self::whole(git, top, git_dir, Whose::Ours)
+    }
+
+    /// A work tree with a git directory for itself, of the kind that is made where nobody asks for another.
+    fn whole(git: &Git, top: PathBuf, git_dir: PathBuf, whose: Whose) -> Repository {
+        let (common_dir, format) = (git_dir.clone(), "sha1".to_owned());
+        Repository { git: git.clone(), top, git_dir, common_dir, format, whose }
     }
 
     /// Whether the person has a repository. If not, a shadow stands in for it.

@@ -1,10 +1,22 @@
 //! Finding a person's repository, whatever state it is in.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{
+    fs, io,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+};
 
-use windlass_repo::{Branch, Git, Land, Remark, RepoError, Repository, Settings, StdRun, Store};
+use windlass_repo::{
+    Branch, Call, Git, Host, Land, Output, Remark, RepoError, Repository, Run, Settings, StdRun,
+    Store,
+};
 
-use crate::scratch::{Scratch, as_nobody, edited, landed, request, scratch_for_nobody, set_mode};
+use crate::scratch::{
+    Meddles, Scratch, as_nobody, edited, landed, request, scratch_for_nobody, set_mode, write,
+};
 
 fn find(scratch: &Scratch, path: &Path) -> Result<Repository, RepoError> {
     let repository = Repository::find(&scratch.windlass_git(), path)?;
@@ -68,6 +80,150 @@ fn a_repository_of_another_user_is_refused_with_the_command_that_trusts_it() {
     let store = Store::open(repository, &scratch.dir.join("state"), Settings::default()).unwrap();
     let lane = edited(&store, 1, "u1", "readme.md", "mine\n");
     landed(store.land(&request(&store, &lane, Land::Commit)).unwrap());
+}
+
+/// Counts the calls.
+#[derive(Default)]
+struct Counted(AtomicUsize);
+
+impl Run for Counted {
+    fn run(&self, call: &Call) -> io::Result<Output> {
+        self.0.fetch_add(1, Relaxed);
+        StdRun.run(call)
+    }
+}
+
+/// What is found at a path, and how many calls of git that took.
+fn found(host: Host, path: &Path) -> (String, usize) {
+    let counted = Arc::new(Counted::default());
+    let git = Git::find(counted.clone(), host).expect("git");
+    let found = match Repository::find(&git, path) {
+        Ok(repository) => format!("{repository:?}"),
+        Err(error) => format!("refused: {error}"),
+    };
+    (found, counted.0.load(Relaxed))
+}
+
+/// Finds what is at a path in both ways, holds one against the other, and says whether git was asked where it need not be.
+#[track_caller]
+fn asks(scratch: &Scratch, path: &Path) -> bool {
+    // A variable that git does not know keeps from going without it.
+    let mut told_more = scratch.host();
+    told_more.config.push(("GIT_OF_NO_CONSEQUENCE".into(), "1".into()));
+    let (by_git, calls) = found(told_more, path);
+    assert!(calls > 0, "{path:?}");
+    let (found, calls) = found(scratch.host(), path);
+    assert_eq!(found, by_git, "{path:?}");
+    calls > 0
+}
+
+#[test]
+fn an_ordinary_repository_is_found_without_git_and_is_the_one_that_git_finds() {
+    let scratch = Scratch::new();
+    let below = |path: &str| scratch.top.join(path);
+    for dir in ["deep/er", "line\nbreak", "co:lon"] {
+        fs::create_dir_all(below(dir)).unwrap();
+    }
+    std::os::unix::fs::symlink(&scratch.top, scratch.dir.join("link")).unwrap();
+    let through_a_link = scratch.dir.join("link/deep");
+    let places = [below(""), below("src"), below("deep/er"), below("line\nbreak"), below("co:lon")];
+    for place in places.iter().chain([&through_a_link]) {
+        assert!(!asks(&scratch, place), "{place:?}");
+    }
+    // As clones, further branches and whoever commits leave it.
+    let url = scratch.top.to_str().unwrap();
+    scratch.git_in(&scratch.dir, &["clone", "-q", url, "a clone"]);
+    let clone = scratch.dir.join("a clone");
+    scratch.git_in(&clone, &["switch", "-q", "-c", "side", "--track", "origin/main"]);
+    scratch.git_in(&clone, &["config", "user.name", "Zoë"]);
+    assert!(!asks(&scratch, &clone));
+    scratch.git_in(&clone, &["switch", "-q", "--detach"]);
+    assert!(!asks(&scratch, &clone));
+    scratch.git_in(&clone, &["pack-refs", "--all"]);
+    assert!(!asks(&scratch, &clone));
+    scratch.git_in(&scratch.dir, &["init", "-q", "empty"]);
+    assert!(!asks(&scratch, &scratch.dir.join("empty")));
+}
+
+#[test]
+fn git_is_asked_about_every_other_repository() {
+    let scratch = Scratch::new();
+    let git = |args: &[&str]| scratch.git_in(&scratch.dir, args);
+    let path = |name: &str| scratch.dir.join(name);
+    let url = scratch.top.to_str().unwrap();
+    scratch.git(&["worktree", "add", "-q", "../linked"]);
+    git(&["init", "-q", "--bare", "bare"]);
+    git(&["init", "-q", "--separate-git-dir=elsewhere", "separate"]);
+    git(&["init", "-q", "--object-format=sha256", "sha256"]);
+    git(&["init", "-q", "--ref-format=reftable", "reftable"]);
+    git(&["clone", "-q", "--depth=1", &format!("file://{url}"), "shallow"]);
+    fs::create_dir_all(path("nothing/.git/objects")).unwrap();
+    for (name, key, value) in [
+        ("moved", "core.worktree", "../../home"),
+        ("told bare", "core.bare", "true"),
+        ("of the future", "core.repositoryFormatVersion", "9"),
+        ("including", "include.path", "more"),
+        ("extended", "extensions.worktreeConfig", "true"),
+        ("of a strange setting", "core.autocrlf", "perhaps"),
+    ] {
+        git(&["clone", "-q", url, name]);
+        git(&["-C", name, "config", key, value]);
+        assert!(asks(&scratch, &path(name)), "{name}");
+    }
+    fs::write(path("including/.git/more"), "[core]\n\tbare = true\n").unwrap();
+    for &(name, meddle) in MEDDLED {
+        git(&["clone", "-q", url, name]);
+        meddle(&path(name).join(".git"));
+        assert!(asks(&scratch, &path(name)), "{name}");
+    }
+    scratch.git(&["init", "-q", "--bare", "inner"]);
+    for place in [
+        "linked",
+        "bare",
+        "bare/refs",
+        "separate",
+        "sha256",
+        "reftable",
+        "nothing",
+        "nothing/.git",
+        "nothing/.git/objects",
+        "their repo/inner/refs",
+        "including",
+        "home",
+        "their repo/.git",
+        "their repo/.git/refs/heads",
+    ] {
+        assert!(asks(&scratch, &path(place)), "{place}");
+    }
+    assert!(!asks(&scratch, &path("shallow")), "that is told later");
+}
+
+/// What is done to a git directory by other means than git's.
+const MEDDLED: Meddles<Path> = &[
+    ("without a head", |git| gone(&git.join("HEAD"))),
+    ("of a strange head", |git| write(git, "HEAD", "elsewhere\n")),
+    ("without refs", |git| gone(&git.join("refs"))),
+    ("without objects", |git| gone(&git.join("objects"))),
+    ("without settings", |git| gone(&git.join("config"))),
+    ("broken", |git| write(git, "config", "[core\n")),
+    ("shared", |git| write(git, "commondir", "../../their repo/.git\n")),
+    ("linked elsewhere", |git| {
+        fs::rename(git, git.with_file_name("own")).expect("it worked");
+        linked(git, "own");
+    }),
+    ("of a linked head", |git| {
+        gone(&git.join("HEAD"));
+        linked(&git.join("HEAD"), "refs/heads/main");
+    }),
+];
+
+fn gone(path: &Path) {
+    let gone = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    gone.expect("it was there");
+}
+
+fn linked(path: &Path, to: &str) {
+    std::os::unix::fs::symlink(to, path).expect("it worked");
 }
 
 #[test]
