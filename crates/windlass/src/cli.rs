@@ -30,6 +30,7 @@ use crate::commands::task::TaskArgs;
 use crate::commands::wish::{OverrideArgs, RedoArgs, SkipArgs, StopArgs};
 use crate::commands::work::WorkArgs;
 use crate::commands::workflow::WorkflowCommand;
+use crate::deferred::Deferred;
 use crate::exit::Exit;
 
 const EXAMPLES: &str = "\
@@ -69,102 +70,102 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Write a windlass.toml to start from
-    Init(InitArgs),
+    Init(Deferred<InitArgs>),
 
     /// Build an approved spec, phase by phase
-    Autopilot(AutopilotArgs),
+    Autopilot(Deferred<AutopilotArgs>),
 
     /// Do one task: plan, confirm, generate, verify, evaluate, commit
-    Task(Box<TaskArgs>),
+    Task(Deferred<TaskArgs>),
 
     /// Build a queue of features, several at a time
-    Mission(Box<MissionArgs>),
+    Mission(Deferred<MissionArgs>),
 
     /// Take a tracker's issues, one after another, and report back
-    Issues(Box<IssuesArgs>),
+    Issues(Deferred<IssuesArgs>),
 
     /// Work off the tasks of Plans.md: alone, in parallel, or by a team
-    Work(Box<WorkArgs>),
+    Work(Deferred<WorkArgs>),
 
     /// Make a Plans.md, add tasks to it, mend its markers
-    Plan(Box<PlanArgs>),
+    Plan(Deferred<PlanArgs>),
 
     /// Decide about fixes that were proposed after tests failed
-    Fix(FixArgs),
+    Fix(Deferred<FixArgs>),
 
     /// Start a workflow on this repository
-    Run(RunArgs),
+    Run(Deferred<RunArgs>),
 
     /// Go on with a run that was stopped, interrupted or killed
-    Resume(ResumeArgs),
+    Resume(Deferred<ResumeArgs>),
 
     /// Stop a run: after the units under way, at once, or for good
-    Stop(StopArgs),
+    Stop(Deferred<StopArgs>),
 
     /// Tell how the runs of this repository stand
-    Status(StatusArgs),
+    Status(Deferred<StatusArgs>),
 
     /// List the questions that wait for an answer
-    Gates(GatesArgs),
+    Gates(Deferred<GatesArgs>),
 
     /// Answer a question
-    Answer(AnswerArgs),
+    Answer(Deferred<AnswerArgs>),
 
     /// Start one stage over
-    Redo(RedoArgs),
+    Redo(Deferred<RedoArgs>),
 
     /// Leave one unit out
-    Skip(SkipArgs),
+    Skip(Deferred<SkipArgs>),
 
     /// Let a verdict of your own count, with a reason
-    Override(OverrideArgs),
+    Override(Deferred<OverrideArgs>),
 
     /// Tell what happened in a run
-    Log(LogArgs),
+    Log(Deferred<LogArgs>),
 
     /// Report what became of a run, on what evidence, and what it cost
-    Report(ReportArgs),
+    Report(Deferred<ReportArgs>),
 
     /// Say what runs have cost, and what for
-    Cost(CostArgs),
+    Cost(Deferred<CostArgs>),
 
     /// List what the project has learned, or prune it
-    Learnings(LearningsArgs),
+    Learnings(Deferred<LearningsArgs>),
 
     /// Show what missions noted and roles have learned, or take it back
-    Memory(MemoryArgs),
+    Memory(Deferred<MemoryArgs>),
 
     /// Write the files that a run's journal makes anew
-    Project(ProjectArgs),
+    Project(Deferred<ProjectArgs>),
 
     /// Say what is missing here, and how to get it
-    Doctor(DoctorArgs),
+    Doctor(Deferred<DoctorArgs>),
 
     /// Watch autopilot build a small program: no key, no agent, nothing to install
-    Demo(DemoArgs),
+    Demo(Deferred<DemoArgs>),
 
     /// List lanes, find their directories, restore what was kept
     #[command(subcommand)]
-    Lanes(LanesCommand),
+    Lanes(Deferred<LanesCommand>),
 
     /// Verify and export the journal
     #[command(subcommand)]
-    Journal(JournalCommand),
+    Journal(Deferred<JournalCommand>),
 
     /// List, show, check and simulate workflows
     #[command(subcommand)]
-    Workflow(WorkflowCommand),
+    Workflow(Deferred<WorkflowCommand>),
 
     /// Print the completion script for a shell
-    Completions(CompletionsArgs),
+    Completions(Deferred<CompletionsArgs>),
 
     /// Act out a script, as a scripted agent does
     #[command(hide = true)]
-    Act(ActArgs),
+    Act(Deferred<ActArgs>),
 
     /// Speak for an agent, inside its lane
     #[command(hide = true)]
-    Inside(InsideArgs),
+    Inside(Deferred<InsideArgs>),
 }
 
 #[cfg(test)]
@@ -176,5 +177,25 @@ mod tests {
     #[test]
     fn the_surface_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_verb_is_described_when_it_is_asked_for() {
+        let mut cli = Cli::command();
+        let described = |cli: &clap::Command| {
+            let more = |verb: &&clap::Command| {
+                verb.get_arguments().next().is_some() || verb.has_subcommands()
+            };
+            cli.get_subcommands().filter(more).count()
+        };
+        let about = |cli: &clap::Command| -> Vec<String> {
+            let about = |verb: &clap::Command| format!("{:?}", verb.get_about());
+            cli.get_subcommands().map(about).collect()
+        };
+        assert_eq!(described(&cli), 0);
+        let listed = about(&cli);
+        cli.build();
+        assert!(described(&cli) > 20);
+        assert_eq!(about(&cli), listed, "what a verb is for is not said by one of its arguments");
     }
 }

@@ -9,6 +9,7 @@ mod caching;
 mod cli;
 mod commands;
 mod config;
+mod deferred;
 mod document;
 mod earlier;
 mod editor;

@@ -63,7 +63,7 @@ pub fn run(command: Command, out: &mut Output) -> Result<Exit, Error> {
         Command::Demo(args) => demo::run(&args, out),
         Command::Lanes(command) => lanes::run(&command, out),
         Command::Journal(command) => journal::run(&command, out),
-        Command::Workflow(command) => workflow::run(command, out),
+        Command::Workflow(command) => workflow::run(command.into_inner(), out),
         Command::Completions(args) => completions::run(&args, out),
         Command::Act(args) => act::run(&args, out),
         Command::Inside(args) => inside::run(&args),
