@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{self, SeqAccess, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// A value. There is no "null": what is not known is `Option::None` around this type.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(untagged)]
 pub enum Value {
     /// True or false.
@@ -22,6 +23,49 @@ impl Value {
     /// A text value.
     pub fn text(text: impl AsRef<str>) -> Self {
         Value::Text(Arc::from(text.as_ref()))
+    }
+}
+
+/// By what stands there: each kind looks different. A journal holds thousands, and trying one kind after the other takes far
+/// longer.
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(AnyValue)
+    }
+}
+
+struct AnyValue;
+
+impl<'de> Visitor<'de> for AnyValue {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("true or false, a whole number, a text, or a list of texts")
+    }
+
+    fn visit_bool<E: de::Error>(self, flag: bool) -> Result<Value, E> {
+        Ok(Value::Flag(flag))
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Value, E> {
+        Ok(Value::Number(number))
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Value, E> {
+        let too_large = |_| E::invalid_value(Unexpected::Unsigned(number), &self);
+        i64::try_from(number).map(Value::Number).map_err(too_large)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::text(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let mut words = Vec::new();
+        while let Some(word) = list.next_element()? {
+            words.push(word);
+        }
+        Ok(Value::Set(words))
     }
 }
 
@@ -138,6 +182,48 @@ mod tests {
 
     fn words(list: &[&str]) -> Vec<Arc<str>> {
         list.iter().map(|w| Arc::from(*w)).collect()
+    }
+
+    #[test]
+    fn a_value_is_read_as_what_it_looks_like() {
+        /// As a derived reader has it, that tries one kind after the other.
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Derived {
+            Flag(bool),
+            Number(i64),
+            Text(Arc<str>),
+            Set(Vec<Arc<str>>),
+        }
+        for text in [
+            "true",
+            "false",
+            "0",
+            "-1",
+            "9223372036854775807",
+            "-9223372036854775808",
+            "\"\"",
+            "\"true\"",
+            "\"ü\\n\"",
+            "[]",
+            "[\"a\",\"b\"]",
+            "null",
+            "1.5",
+            "1e3",
+            "[1]",
+            "[[]]",
+            "{}",
+            "9223372036854775808",
+            "{\"a\":1}",
+        ] {
+            let derived = serde_json::from_str(text).ok().map(|derived| match derived {
+                Derived::Flag(flag) => Value::Flag(flag),
+                Derived::Number(number) => Value::Number(number),
+                Derived::Text(text) => Value::Text(text),
+                Derived::Set(words) => Value::Set(words),
+            });
+            assert_eq!(serde_json::from_str(text).ok(), derived, "{text}");
+        }
     }
 
     #[test]

@@ -21,8 +21,8 @@ use crate::{
     },
 };
 
-/// An event with its place in the journal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// An event with its place in the journal. How it is read back is in `recorded.rs`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Recorded {
     /// Counted from 0.
     pub seq: u64,

@@ -27,6 +27,7 @@ mod evidence;
 mod evolve;
 mod fold;
 mod input;
+mod recorded;
 mod routing;
 mod scene;
 mod standing;
