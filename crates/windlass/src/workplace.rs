@@ -1,8 +1,9 @@
 //! Where work is done: the repository a person is in, and what Windlass remembers about it.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use windlass_core::run::Phase;
@@ -13,7 +14,7 @@ use windlass_journal::{
     Holder, Journal, Lock, RunId, StateDir, Surroundings, TakeError, is_read_only, room,
 };
 use windlass_process::{Ledger, Spawner, ledger};
-use windlass_repo::{Git, Host, LeftOut, RepoError, Repository, Settings, Store, When};
+use windlass_repo::{Call, Git, Host, LeftOut, RepoError, Repository, Run, Settings, Store, When};
 
 use crate::error::Error;
 
@@ -68,8 +69,7 @@ impl Workplace {
     }
 
     fn look_from(from: &Path, without_git: WithoutGit) -> Result<Self, Error> {
-        let spawner = Spawner::start()?;
-        let git = Git::find(Arc::new(GitRun(spawner.clone())), Host::of_this_process())?;
+        let git = Git::find(Arc::new(GitAtNeed::default()), Host::of_this_process())?;
         match Repository::find(&git, from) {
             Ok(repository) => {
                 let known = windlass_journal::Repository::find(repository.common_dir())?;
@@ -220,6 +220,24 @@ impl Held {
             }
         }
         Ok(())
+    }
+}
+
+/// Git, for who looks: what minds its calls is started for the first of them, and often there is none.
+#[derive(Default)]
+struct GitAtNeed {
+    spawner: Mutex<Option<Spawner>>,
+}
+
+impl Run for GitAtNeed {
+    fn run(&self, call: &Call) -> io::Result<windlass_repo::Output> {
+        let mut own = self.spawner.lock().unwrap_or_else(PoisonError::into_inner);
+        let spawner = match &*own {
+            Some(spawner) => spawner.clone(),
+            None => own.insert(Spawner::start().map_err(io::Error::other)?).clone(),
+        };
+        drop(own);
+        GitRun(spawner).run(call)
     }
 }
 
