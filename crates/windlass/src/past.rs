@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use windlass_clerks::Changed;
 use windlass_repo::{Branch, Oid, RepoError, Repository, Store};
-use windlass_sources::plans::{Commit, Place};
+use windlass_sources::plans::{Commit, Drift, Place, Plans, drift, looks_elsewhere};
 
 /// The history of a person's repository, and of what is built beside it.
 pub struct Past {
@@ -22,12 +22,33 @@ type Files = BTreeMap<String, Vec<u8>>;
 
 /// All that markers are held against: what is checked out has it, or another branch of the repository.
 pub fn commits(repository: &Repository) -> Result<Vec<Commit>, RepoError> {
-    let commit = |place| {
-        move |(oid, subject): (Oid, String)| Commit { hash: oid.to_string(), subject, place }
-    };
-    let here = repository.past()?.into_iter().map(commit(Place::Here));
-    let elsewhere = repository.past_elsewhere()?.into_iter().map(commit(Place::Elsewhere));
-    Ok(here.chain(elsewhere).collect())
+    let mut commits = commits_here(repository)?;
+    commits.extend(commits_elsewhere(repository)?);
+    Ok(commits)
+}
+
+/// What is checked out has these.
+fn commits_here(repository: &Repository) -> Result<Vec<Commit>, RepoError> {
+    Ok(known(repository.past()?, Place::Here))
+}
+
+/// Only other branches have these.
+fn commits_elsewhere(repository: &Repository) -> Result<Vec<Commit>, RepoError> {
+    Ok(known(repository.past_elsewhere()?, Place::Elsewhere))
+}
+
+fn known(commits: Vec<(Oid, String)>, place: Place) -> Vec<Commit> {
+    let one = |(oid, subject): (Oid, String)| Commit { hash: oid.to_string(), subject, place };
+    commits.into_iter().map(one).collect()
+}
+
+/// The markers that do not say what the history says. Other branches are looked at only where that matters.
+pub fn stale(repository: &Repository, plans: &Plans) -> Result<Vec<Drift>, RepoError> {
+    let mut commits = commits_here(repository)?;
+    if looks_elsewhere(plans.rows(), &commits) {
+        commits.extend(commits_elsewhere(repository)?);
+    }
+    Ok(drift(plans.rows(), &commits))
 }
 
 impl windlass_clerks::Past for Past {

@@ -93,20 +93,14 @@ pub fn drift(rows: &[Row], commits: &[Commit]) -> Vec<Drift> {
             by_subject.entry(name).or_insert(commit);
         }
     }
-    let mut hashes: Vec<&str> = commits.iter().map(|commit| commit.hash.as_str()).collect();
-    hashes.sort_unstable();
-    let reachable = |hash: &str| {
-        let hash = hash.to_ascii_lowercase();
-        let at = hashes.partition_point(|own| **own < *hash);
-        hashes.get(at).is_some_and(|own| own.starts_with(&hash))
-    };
+    let hashes = Hashes::of(commits);
     let stale = |row: &Row| match &row.status {
         Status::Todo | Status::Wip => {
             let commit = by_subject.get(&bare(&row.content))?;
             let here = commit.place == Place::Here;
             here.then(|| Stale::Committed { hash: commit.hash.clone() })
         }
-        Status::Done { hash: Some(hash) } if !reachable(hash) => {
+        Status::Done { hash: Some(hash) } if !hashes.have(hash) => {
             let other = by_subject.get(&bare(&row.content));
             let replaced = |other: &&Commit| Stale::Replaced { hash: other.hash.clone() };
             Some(other.map_or(Stale::Unreachable, replaced))
@@ -118,6 +112,33 @@ pub fn drift(rows: &[Row], commits: &[Commit]) -> Vec<Drift> {
         Some(Drift { number, line: row.line, status, stale: stale(row)? })
     };
     rows.iter().filter_map(drift).collect()
+}
+
+/// Whether it matters what only other branches have, to whom already knows what is checked out has: a row is done with a commit
+/// that is not among these.
+pub fn looks_elsewhere(rows: &[Row], here: &[Commit]) -> bool {
+    let hashes = Hashes::of(here);
+    let is_elsewhere =
+        |row: &Row| matches!(&row.status, Status::Done { hash: Some(hash) } if !hashes.have(hash));
+    rows.iter().any(is_elsewhere)
+}
+
+/// The hashes of commits, sorted.
+struct Hashes<'c>(Vec<&'c str>);
+
+impl<'c> Hashes<'c> {
+    fn of(commits: &'c [Commit]) -> Self {
+        let mut hashes: Vec<&str> = commits.iter().map(|commit| commit.hash.as_str()).collect();
+        hashes.sort_unstable();
+        Hashes(hashes)
+    }
+
+    /// Whether one of them begins like this.
+    fn have(&self, hash: &str) -> bool {
+        let hash = hash.to_ascii_lowercase();
+        let at = self.0.partition_point(|own| **own < *hash);
+        self.0.get(at).is_some_and(|own| own.starts_with(&hash))
+    }
 }
 
 /// A text without tags and marks, in lower case: what two spellings of one thing have in common.

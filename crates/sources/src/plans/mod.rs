@@ -34,7 +34,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 pub use depends::Depends;
-pub use drift::{Commit, Drift, Place, Stale, drift};
+pub use drift::{Commit, Drift, Place, Stale, drift, looks_elsewhere};
 pub use edit::{Appended, NewRow};
 pub use effort::{Effort, Factor, Known, THRESHOLD};
 pub use mark::{HASH_LETTERS, Status};
@@ -307,6 +307,10 @@ fn plain(cell: &str) -> String {
 
 /// Where a tag stands, in lower case; one that is written as code or a link is none.
 fn tag(cell: &str, tag: &str) -> Option<Range<usize>> {
+    // Hardly any cell has one, and a table has thousands of cells.
+    if !cell.contains('[') {
+        return None;
+    }
     let lower = cell.to_ascii_lowercase();
     let mut places = lower.match_indices(tag).map(|(at, _)| at..at + tag.len());
     places.find(|at| !lower[..at.start].ends_with('`') && !lower[at.end..].starts_with('('))

@@ -78,27 +78,21 @@ impl SprintContract {
         Self::about(Task { id, title, definition_of_done: dod, ..Task::default() }, commands)
     }
 
+    /// What the review of a row would take, and nothing else of its contract.
+    pub fn profile(row: &Row, commands: &BTreeMap<String, String>) -> Profile {
+        profile(&said(&row.content, &row.dod), &runtime(&row.dod, commands))
+    }
+
     fn about(task: Task, commands: &BTreeMap<String, String>) -> Self {
         let (content, dod) = (&task.title, &task.definition_of_done);
-        let text = format!("{content} {dod}");
-        let mut runtime: Vec<Validation> = Vec::new();
-        let known = CHECKS.iter().filter_map(|name| Some((*name, commands.get(*name)?.clone())));
-        let named = commands_in(dod).into_iter().map(|command| ("dod", command));
-        for (label, command) in known.chain(named) {
-            if !runtime.iter().any(|own| own.command == command) {
-                runtime.push(Validation { label: label.to_owned(), command });
-            }
-        }
+        let text = said(content, dod);
+        let runtime = runtime(dod, commands);
         let browser: Vec<Flow> = checks_in(content, dod)
             .into_iter()
             .filter(|check| has(check, &UI))
             .map(|description| Flow { description, ..Flow::default() })
             .collect();
-        let profile = match (has(&text, &UI), runtime.is_empty()) {
-            (true, _) => Profile::Browser,
-            (false, false) => Profile::Runtime,
-            (false, true) => Profile::Static,
-        };
+        let profile = profile(&text, &runtime);
         let is_browser = profile == Profile::Browser;
         let check = |description| Check { description, source: Origin::Dod, id: String::new() };
         let mut contract = SprintContract {
@@ -126,6 +120,32 @@ impl SprintContract {
         };
         contract.name();
         contract
+    }
+}
+
+/// All that a row says about its task.
+fn said(content: &str, dod: &str) -> String {
+    format!("{content} {dod}")
+}
+
+/// What is run in the lane: the project's checks, and the commands that a DoD has.
+fn runtime(dod: &str, commands: &BTreeMap<String, String>) -> Vec<Validation> {
+    let mut runtime: Vec<Validation> = Vec::new();
+    let known = CHECKS.iter().filter_map(|name| Some((*name, commands.get(*name)?.clone())));
+    let named = commands_in(dod).into_iter().map(|command| ("dod", command));
+    for (label, command) in known.chain(named) {
+        if !runtime.iter().any(|own| own.command == command) {
+            runtime.push(Validation { label: label.to_owned(), command });
+        }
+    }
+    runtime
+}
+
+fn profile(text: &str, runtime: &[Validation]) -> Profile {
+    match (has(text, &UI), runtime.is_empty()) {
+        (true, _) => Profile::Browser,
+        (false, false) => Profile::Runtime,
+        (false, true) => Profile::Static,
     }
 }
 

@@ -106,6 +106,14 @@ fn what_is_seen_in_a_browser_is_looked_at_in_one() {
     let plain = SprintContract::draft(&self::row("Build it", "-"), &BTreeMap::new());
     assert_eq!(plain.review.reviewer_profile, Profile::Static);
     assert_eq!(plain.contract.checks[0].description, "Build it");
+    let none = BTreeMap::new();
+    let some = BTreeMap::from([("test".to_owned(), "npm test".to_owned())]);
+    for row in [row, self::row("Build it", "-"), self::row("Build it", "`cargo test` passes")] {
+        for commands in [&none, &some] {
+            let drafted = SprintContract::draft(&row, commands).review.reviewer_profile;
+            assert_eq!(SprintContract::profile(&row, commands), drafted, "{row:?}");
+        }
+    }
     assert_eq!(plain.contract.risk_flags, [""; 0]);
 }
 

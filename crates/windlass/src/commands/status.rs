@@ -110,7 +110,10 @@ pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
         out.line(&words.say("status-no-run", &[]))?;
     }
     for known in &runs {
-        let words = words_about(journal.as_ref(), Some(known))?;
+        let words = match &newest {
+            Some(newest) if *newest == known.id => words,
+            _ => words_about(journal.as_ref(), Some(known))?,
+        };
         let course = Course::of(journal.as_ref(), known, running)?;
         tell(known, &course, (journal.as_ref(), running), words, out)?;
     }

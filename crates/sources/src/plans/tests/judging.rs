@@ -1,6 +1,6 @@
 //! How hard a task is, and whether its marker says what the history says.
 
-use super::super::drift::{Commit, Place, drift};
+use super::super::drift::{Commit, Place, drift, looks_elsewhere};
 use super::*;
 
 fn effort(content: &str, known: Known) -> String {
@@ -115,6 +115,27 @@ fn a_row_is_done_wherever_its_commit_is_and_open_until_it_is_checked_out() {
     let found = drift(plans.rows(), &history);
     let told: Vec<String> = found.iter().map(ToString::to_string).collect();
     assert_eq!(told, ["task 3 (line 7) is cc:Done [ccccccc], and that commit is on no branch"]);
+}
+
+#[test]
+fn what_only_other_branches_have_matters_to_what_is_done_and_not_here() {
+    let here = [commit("aaaaaaaa00", "Begin"), commit("bbbbbbbb00", "Log in")];
+    let matters = |status: &str| {
+        let plans = plans(&[["1", "Log in", "-", "cc:TODO"], ["2", "Log out", "-", status]]);
+        let elsewhere = Commit { place: Place::Elsewhere, ..commit("9999999900", "Log out") };
+        let all = [here.as_slice(), &[elsewhere]].concat();
+        let matters = looks_elsewhere(plans.rows(), &here);
+        assert!(matters || drift(plans.rows(), &all) == drift(plans.rows(), &here), "{status}");
+        matters
+    };
+    for status in
+        ["cc:TODO", "cc:WIP", "cc:Done", "cc:Done [bbbbbbb]", "cc:Done [BBBBBBBB]", "blocked"]
+    {
+        assert!(!matters(status), "{status}");
+    }
+    for status in ["cc:Done [9999999]", "cc:Done [ccccccc]"] {
+        assert!(matters(status), "{status}");
+    }
 }
 
 #[test]

@@ -2,8 +2,7 @@
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
-use windlass_repo::Repository;
-use windlass_sources::plans::{Drift, Plans, drift};
+use windlass_sources::plans::Plans;
 
 use crate::error::Error;
 use crate::face::Tone;
@@ -26,11 +25,6 @@ pub fn somebody(tone: Tone) -> bool {
     tone != Tone::Json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// The markers that do not say what the history says.
-pub fn stale(repository: &Repository, plans: &Plans) -> Result<Vec<Drift>, Error> {
-    Ok(drift(plans.rows(), &past::commits(repository)?))
-}
-
 /// What to do about stale markers.
 pub fn sync_first() -> Error {
     Error::usage("Run `windlass plan sync` first to resolve marker drift")
@@ -40,7 +34,7 @@ pub fn sync_first() -> Error {
 /// Shows markers that are stale, and asks whether to go on all the same. Whether that was asked, and is settled.
 pub fn about_drift(held: &Held, plans: Option<&Plans>) -> Result<bool, Error> {
     let Some(plans) = plans else { return Ok(false) };
-    let stale = stale(&held.repository, plans)?;
+    let stale = past::stale(&held.repository, plans)?;
     if stale.is_empty() {
         return Ok(false);
     }

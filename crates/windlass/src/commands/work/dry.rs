@@ -6,11 +6,12 @@ use windlass_clerks::work::effort;
 use windlass_sources::plans::{BYTES_MAX, Chosen, Effort, Form, Picked, Plans};
 use windlass_sources::sprint::SprintContract;
 
-use super::{WorkArgs, ask, said, selected, unusable};
+use super::{WorkArgs, said, selected, unusable};
 use crate::base;
 use crate::config::{self, Config};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::past;
 use crate::render::{Output, clean};
 use crate::workplace::Workplace;
 
@@ -56,7 +57,7 @@ pub fn run(
         .map(|picked| Task {
             effort: effort(&picked.row, &failed),
             tdd: !args.flags.no_tdd && !picked.row.tags.skip_tdd && checks.contains_key("test"),
-            profile: SprintContract::draft(&picked.row, &checks).review.reviewer_profile.word(),
+            profile: SprintContract::profile(&picked.row, &checks).word(),
             picked,
         })
         .collect();
@@ -97,11 +98,10 @@ pub fn run(
 
 /// The markers that do not say what the history says, a line each. A repository without a commit has no history.
 fn stale(place: &Workplace, plans: &Plans) -> Result<Vec<String>, Error> {
-    if place.repository.head().is_err() {
-        return Ok(Vec::new());
+    match past::stale(&place.repository, plans) {
+        Err(_) if place.repository.head().is_err() => Ok(Vec::new()),
+        stale => Ok(stale?.iter().map(ToString::to_string).collect()),
     }
-    let stale = ask::stale(&place.repository, plans)?;
-    Ok(stale.iter().map(ToString::to_string).collect())
 }
 
 /// The settings as they are by now: a run reads those of the commit that it begins at.

@@ -28,6 +28,7 @@ use crate::exit::Exit;
 use crate::face::Tone;
 use crate::known;
 use crate::meta::Meta;
+use crate::past;
 use crate::prepared::Onto;
 use crate::render::{Output, clean};
 use crate::under_way::{self, Lands, Order};
@@ -326,7 +327,7 @@ fn nothing_to_do(
     for remark in &chosen.remarks {
         out.note(remark)?;
     }
-    let stale = plans.map(|plans| ask::stale(&held.repository, plans)).transpose()?;
+    let stale = plans.map(|plans| past::stale(&held.repository, plans)).transpose()?;
     let stale = stale.unwrap_or_default();
     for stale in &stale {
         out.note(&clean(&stale.to_string()))?;
