@@ -13,6 +13,7 @@ use windlass_repo::{Settings, Store};
 
 use crate::error::Error;
 use crate::known;
+use crate::meta::Meta;
 use crate::replay::told;
 use crate::request::{Request, Response};
 use crate::under_way;
@@ -55,10 +56,10 @@ fn here(place: Workplace, request: Request) -> Result<(Response, Vec<String>), E
     let held = place.take("windlass answer")?;
     let (Request::Answer { run, .. } | Request::Wish { run, .. }) = &request;
     let id = known::open(&held.journal, Some(run))?.id;
-    let top = held.repository.top();
+    let top = Meta::of(&held.journal, &id)?.home(&held.repository);
     let mut engine = Engine::resume(&held.journal, id.clone())?;
     let begun = engine.begun();
-    let clerk = told(top, &held.dir, &held.journal, &id, engine.run(), (None, None))?;
+    let clerk = told(&top, &held.dir, &held.journal, &id, engine.run(), (None, None))?;
     let taken = match request {
         Request::Answer { gate, option, text, who, .. } => {
             let answer = under_way::answer(gate, option, text, &who);

@@ -121,6 +121,7 @@ pub fn begin_with(
         base: Some(prepared.base.to_string()),
         about,
         author: Some(prepared.author.clone()),
+        top: held.repository.top().to_str().map(str::to_owned),
     };
     let settings = prepared.settings(&flow);
     let (entry, have) = entry.unzip();
@@ -137,6 +138,7 @@ pub fn begin_with(
 pub fn go_on(held: &Held, known: Known, tone: Tone) -> Result<Exit, Error> {
     let Known { id, run, books } = known;
     let meta = Meta::of(&held.journal, &id)?;
+    meta.is_at_home(&id, run.workflow(), &held.repository)?;
     if let Some(base) = meta.base.as_deref().and_then(|base| Oid::parse(base).ok())
         && !held.repository.has(&base)?
     {

@@ -13,6 +13,7 @@ use crate::asked::asked;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::known;
+use crate::meta::Meta;
 use crate::render::{Output, clean};
 use crate::replay::told;
 use crate::spoken::{spoken, words_about};
@@ -53,8 +54,8 @@ pub fn run(args: &GatesArgs, out: &mut Output) -> Result<Exit, Error> {
                 if open.is_empty() {
                     continue;
                 }
-                let top = place.repository.top();
-                let clerk = told(top, &place.dir, &journal, &known.id, &known.run, (None, None))?;
+                let top = Meta::of(&journal, &known.id)?.home(&place.repository);
+                let clerk = told(&top, &place.dir, &journal, &known.id, &known.run, (None, None))?;
                 let store = Store::look(place.repository.clone(), &place.dir);
                 let at = Reception { clerk: &*clerk, journal: &journal, store: store.as_ref() };
                 let words = spoken(&journal, &known.id, &known.run)?.words();

@@ -187,7 +187,12 @@ pub fn run(args: &MissionArgs, out: &mut Output) -> Result<Exit, Error> {
     match open(&held)?.as_slice() {
         [] => begin(&held, None, spec, args, tone, out),
         // All that it was to do is done, and what it has made is in its files: whoever goes on may want it otherwise.
-        [(id, true)] => begin(&held, Some(id), spec, args, tone, out),
+        [(id, true)] => {
+            let Known { id, run, .. } = known::open(&held.journal, Some(id))?;
+            let meta = Meta::of(&held.journal, &id)?;
+            meta.is_at_home(&id, run.workflow(), &held.repository)?;
+            begin(&held, Some(id.as_str()), spec, args, tone, out)
+        }
         [(id, _)] => {
             if args.flags.any() || args.spec.is_some() {
                 out.note(

@@ -48,8 +48,8 @@ pub fn run(args: &ProjectArgs, out: &mut Output) -> Result<Exit, Error> {
                 known.id
             )));
     }
-    let top = held.repository.top();
-    let clerk = told(top, &held.dir, &held.journal, &known.id, &known.run, (None, None))?;
+    let top = Meta::of(&held.journal, &known.id)?.home(&held.repository);
+    let clerk = told(&top, &held.dir, &held.journal, &known.id, &known.run, (None, None))?;
     let remarks = clerk.flush();
     if args.json {
         out.json(&json!({ "run": known.id.as_str(), "remarks": remarks }))?;

@@ -270,7 +270,8 @@ fn open(place: &Workplace) -> Result<Option<Known>, Error> {
 /// The clerk of a session, who knows how it stands.
 fn clerk(place: &Workplace, known: &Known) -> Result<Arc<dyn Clerk>, Error> {
     let journal = place.look()?.ok_or_else(Error::never_run)?;
-    told(place.repository.top(), &place.dir, &journal, &known.id, &known.run, (None, None))
+    let top = Meta::of(&journal, &known.id)?.home(&place.repository);
+    told(&top, &place.dir, &journal, &known.id, &known.run, (None, None))
 }
 
 fn shows(clerk: &dyn Clerk, name: &str) -> String {

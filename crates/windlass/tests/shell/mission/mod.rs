@@ -1,6 +1,7 @@
 //! `windlass mission`: a queue of features, built in lanes and landed, as a user drives it.
 
 mod branch;
+mod checkouts;
 mod conflicts;
 mod example;
 mod features;
