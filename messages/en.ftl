@@ -340,6 +340,7 @@ status-holds-itself = the run itself waits: { $why }
 status-holds-next = `windlass redo STAGE --unit UNIT` starts a stage over, `windlass skip UNIT` gives a unit up, `windlass resume` goes on
 status-foreseen = { $unit } would conflict with { $other } in { $files }
 status-to-be-taken = { $commit } waits to be taken: { $command }
+status-given-up = { $commit } waited to be taken and is on no branch any more: it was given up
 status-open = { $count } open: `windlass gates`
 status-next-mission = why stands in { $path }; `windlass mission` tries everything again that has not passed, and the final checks
 status-next = `windlass log { $run } --full` tells why

@@ -345,6 +345,7 @@ status-holds-itself = 실행 자체가 대기 중: { $why }
 status-holds-next = `windlass redo STAGE --unit UNIT`은 단계를 다시 시작하고, `windlass skip UNIT`은 작업을 포기하며, `windlass resume`은 계속합니다
 status-foreseen = { $unit } 이(가) { $other } 과(와) 충돌할 것으로 보임: { $files }
 status-to-be-taken = { $commit } 가져오기를 기다리는 중: { $command }
+status-given-up = { $commit } 가져오기를 기다렸으나 이제 어느 브랜치에도 없습니다: 포기한 것입니다
 status-open = 열린 질문 { $count }개: `windlass gates`
 status-next-mission = 이유는 { $path }에 있습니다. `windlass mission`이 통과하지 못한 것과 마지막 검사를 모두 다시 시도합니다
 status-next = 이유는 `windlass log { $run } --full`로 볼 수 있습니다

@@ -135,6 +135,11 @@ pub trait Past: Send + Sync {
     ///
     /// Why nobody can tell.
     fn files_built(&self, commit: &str, dir: &str) -> Result<BTreeMap<String, Vec<u8>>, String>;
+
+    /// What earlier missions have landed, the oldest first.
+    fn landed_before(&self) -> Vec<mission::before::Landing> {
+        Vec::new()
+    }
 }
 
 /// What a commit has changed.

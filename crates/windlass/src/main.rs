@@ -20,6 +20,7 @@ mod failpoint;
 mod forecast;
 mod idle;
 mod known;
+mod landed;
 mod learned;
 mod meta;
 mod past;
@@ -39,6 +40,7 @@ mod suggest;
 mod tracker;
 mod trust;
 mod under_way;
+mod waits;
 mod webhook;
 mod workplace;
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use windlass_clerks::Changed;
+use windlass_clerks::mission::before::Landing;
 use windlass_repo::{Branch, Oid, RepoError, Repository, Store};
 use windlass_sources::plans::{Commit, Drift, Place, Plans, drift, looks_elsewhere};
 
@@ -16,6 +17,8 @@ pub struct Past {
     pub target: Branch,
     /// Where that was when the run was made ready; where it begins, if nothing has landed on it.
     pub base: Oid,
+    /// What earlier missions have landed.
+    pub landed: Vec<Landing>,
 }
 
 type Files = BTreeMap<String, Vec<u8>>;
@@ -73,5 +76,9 @@ impl windlass_clerks::Past for Past {
         let store = Store::look(self.repository.clone(), &self.dir);
         let store = store.ok_or_else(|| "nothing was built here".to_owned())?;
         store.files_below(&commit, dir).map_err(|error| error.to_string())
+    }
+
+    fn landed_before(&self) -> Vec<Landing> {
+        self.landed.clone()
     }
 }

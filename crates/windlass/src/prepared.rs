@@ -8,6 +8,7 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use windlass_agents::{Agent, Here, Missing, Post};
+use windlass_clerks::mission::before::Landing;
 use windlass_clerks::{History, Office, Project, Tracks};
 use windlass_core::lang::Catalogue;
 use windlass_core::run::Run;
@@ -377,7 +378,7 @@ impl<I> Prepared<I> {
     }
 
     /// What a clerk is told of the project.
-    pub fn project(&self) -> Project {
+    pub fn project(&self, landed: Vec<Landing>) -> Project {
         let Checks { commands, language, .. } = &self.checks;
         let repository = self.store.repository().clone();
         // Where nobody can say, it is: then nothing of theirs goes.
@@ -387,6 +388,7 @@ impl<I> Prepared<I> {
             dir: self.store.dir().to_owned(),
             target: self.target.clone(),
             base: self.base.clone(),
+            landed,
         })));
         Project { tracks, language: language.clone(), checks: commands.clone(), history }
     }

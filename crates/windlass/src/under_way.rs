@@ -29,6 +29,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::face::{Terminal, Tone};
 use crate::known::Known;
+use crate::landed;
 use crate::learned;
 use crate::meta::Meta;
 use crate::prepared::{Onto, Prepared};
@@ -221,7 +222,8 @@ fn drive(
     let agents = prepared.config.agents.iter();
     slips.extend(agents.filter_map(|(name, kind)| Some(format!("{name} {}", kind.advice()?))));
     held.free_lanes(&prepared.store, id)?;
-    let (top, project) = (held.repository.top(), prepared.project());
+    let before = landed::before(held, engine.run().workflow(), Some(id), &prepared.target)?;
+    let (top, project) = (held.repository.top(), prepared.project(before));
     let issues = &prepared.config.issues;
     let mask = held.mask(&prepared.config);
     let tracked = tracker::of(engine.run(), issues, &held.repository, &target, mask)?;

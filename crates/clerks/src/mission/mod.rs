@@ -1,5 +1,7 @@
 //! The clerk of mission: its queue, its contract, its files (seed: mission; docs/formats.md).
 
+pub mod before;
+mod built;
 mod overrides;
 mod promised;
 mod read;
@@ -38,9 +40,12 @@ use crate::memory::mission::{self as layers, Layers};
 use crate::projection::Projection;
 use crate::{Left, Office, Place, Spoken};
 
+/// What only missions read.
+pub const KNOWN_BY: &str = "features";
+
 /// Runs that read a queue of features are missions.
 pub(crate) const OFFICE: Office = Office {
-    known_by: "features",
+    known_by: KNOWN_BY,
     reads: &read::READS,
     shows: &show::SHOWS,
     files: &["features.json", "validation-contract.md"],
@@ -71,6 +76,8 @@ struct Mission {
     spec: String,
     /// Each feature is tried through its user interface.
     tries_pages: bool,
+    /// What earlier missions have landed.
+    before: Vec<before::Landing>,
     run: String,
     session: Mutex<Session>,
     memory: Mutex<Layers>,
@@ -95,8 +102,9 @@ impl Session {
 }
 
 impl Mission {
-    fn new(Place { top, state, run, lang, .. }: &Place<'_>) -> Self {
+    fn new(Place { top, state, run, lang, project, .. }: &Place<'_>) -> Self {
         let files = Files::of(*top);
+        let history = project.and_then(|project| project.history.0.as_ref());
         let spec = run.input_named("spec").map_or(String::new(), ToString::to_string);
         Mission {
             queue_lock: state.join(QUEUE_LOCK),
@@ -105,6 +113,7 @@ impl Mission {
                 run.input_named("steps"),
                 Some(Value::Set(steps)) if steps.iter().any(|step| &**step == "ui-qa")
             ),
+            before: history.map_or_else(Vec::new, |history| history.landed_before()),
             run: run.id().to_owned(),
             session: Mutex::default(),
             memory: Mutex::new(Layers::open(files.clone(), state, run.id())),
@@ -257,7 +266,7 @@ impl Mission {
     /// Writes the queue's file, unless a person has changed it and nobody has read that yet: theirs stays until then.
     fn write_queue(&self, queue: &Queue) {
         let began = Instant::now();
-        let _held = held(&self.queue_lock);
+        let _held = hold(&self.queue_lock);
         let there = match self.queue_text() {
             Ok(there) => there,
             Err(error) => return self.warns(format!("{error}; {}", error.next_step())),
@@ -291,7 +300,7 @@ pub fn edit_queue(
     mut change: impl FnMut(&mut Queue) -> Result<(), String>,
 ) -> Result<(), Trouble> {
     let bad = |what: String| SourceError::bad(features::PATH, what);
-    let _held = held(&state.join(QUEUE_LOCK));
+    let _held = hold(&state.join(QUEUE_LOCK));
     let revised = files.revise(features::PATH, features::BYTES_MAX, |text| {
         let mut queue = match text {
             Some(text) => Queue::read(text)?,
@@ -312,7 +321,7 @@ const QUEUE_LOCK: &str = "features.lock";
 
 /// Holds a lock until what is returned is dropped. Who cannot have it goes without: it only keeps two edits apart that come
 /// within a moment.
-fn held(path: &std::path::Path) -> Option<File> {
+fn hold(path: &std::path::Path) -> Option<File> {
     let file = File::options().create(true).append(true).open(path).ok()?;
     file.lock().ok()?;
     Some(file)

@@ -10,6 +10,7 @@ use windlass_sources::contract::Contract;
 use windlass_sources::features::{self, Queue, Status};
 use windlass_sources::{Reading, SourceError};
 
+use super::before::{Otherwise, put_right};
 use super::overrides::{overrides, remarks};
 use super::session::{CONTRACT, CURATED_EVERY, Session};
 use super::{Mission, stage};
@@ -73,6 +74,8 @@ impl Mission {
         };
         let parsed = Contract::parse(contract.as_deref().unwrap_or_default());
         let fatal = queue.flaws();
+        let mut queue = queue;
+        let otherwise = self.otherwise(&mut queue);
         let loose = loose_ends(&queue, &parsed);
         let sound = fatal.is_empty() && (!strict || loose.is_empty());
         let mut reading = came(if sound { "found" } else { "flawed" });
@@ -89,6 +92,8 @@ impl Mission {
             reading.lists.insert("features".to_owned(), items);
             // Once: where it is read last before features begin.
             if at.stage == stage::FEATURES {
+                reading.remarks.extend(otherwise.remarks());
+                reading.lists.extend(otherwise.lists());
                 let settled = overrides(&queue);
                 reading.remarks.extend(remarks(&settled));
                 reading.facts.insert("override_count".to_owned(), number(settled.len()));
@@ -153,11 +158,26 @@ impl Mission {
             return Ok(Reading { remarks, papers, ..came("flawed") });
         }
         papers.insert(features::PATH.to_owned(), text.into_bytes());
-        let remarks = self.too_late(&queue);
+        let mut remarks = self.too_late(&queue);
+        let mut queue = queue;
+        let otherwise = self.otherwise(&mut queue);
+        remarks.extend(otherwise.remarks());
         let mut reading = Reading { papers, remarks, ..came("edited") };
+        reading.lists.extend(otherwise.lists());
         // What a unit depends on may have settled long ago: who is known is known by the core.
         reading.lists.insert("features".to_owned(), self.session().items(&queue));
         Ok(reading)
+    }
+
+    /// Puts the queue right by what earlier missions have landed, and says what was otherwise: what this one has to do with, it
+    /// knows itself.
+    fn otherwise(&self, queue: &mut Queue) -> Otherwise {
+        let session = self.session();
+        let others = self.before.iter().filter(|it| !session.progress.contains_key(&it.feature));
+        let mut otherwise = put_right(queue, &others.cloned().collect::<Vec<_>>());
+        // What was said once is known.
+        otherwise.landed.retain(|it| !session.landed_before.contains_key(&it.feature));
+        otherwise
     }
 
     /// What a person has made of the queue, if it can be worked on: what cannot is left as they have it.

@@ -10,6 +10,9 @@ pub const BROKEN: &str = " does not hold any more";
 
 pub const TAKEN_BACK: &str = "it had landed, and somebody has taken it back";
 
+pub const GIVEN_UP: &str =
+    "its landing waited for a person to take it, and was given up with the branch that it was on";
+
 /// Records of `workflows/mission.toml` that settle a feature, and what each means.
 const RECORDS: [(&str, &str); 8] = [
     ("stuck", "its attempts are used up"),
@@ -33,7 +36,7 @@ pub fn of(record: &str) -> Option<&'static str> {
 /// Whether we have written it: then it is about how the feature stood before, once a person has set it otherwise.
 pub fn is_ours(reason: &str) -> bool {
     RECORDS.iter().any(|(_, why)| *why == reason)
-        || reason == TAKEN_BACK
+        || [TAKEN_BACK, GIVEN_UP].contains(&reason)
         || reason.starts_with(DEPENDS)
         || reason.ends_with(BROKEN)
 }

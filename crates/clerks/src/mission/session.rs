@@ -58,6 +58,12 @@ pub struct Session {
     pub wanted: BTreeMap<String, Status>,
     /// What a person had settled in the queue when it was read, and as what: their decision, by now on record.
     pub(super) by_hand: BTreeMap<String, Status>,
+    /// What an earlier mission has landed and the file has as open, with its commit.
+    pub(super) landed_before: BTreeMap<String, String>,
+    /// What the file has as passed and whose landing was given up, with its commit.
+    pub(super) given_up: BTreeMap<String, String>,
+    /// Features whose landing waits for a person to take it.
+    waits: BTreeSet<String>,
     /// Papers that have come since files were written.
     pub fresh: BTreeSet<String>,
     /// The last answers of roles that have no file yet, by its name: older ones are in the journal.
@@ -113,13 +119,13 @@ pub struct Session {
     /// Ids that what validators have found was given.
     pub numbered: BTreeSet<String>,
     /// What was built of each feature that has not landed: the commit that its lane stands on, and the one that has it.
-    built: BTreeMap<String, (String, String)>,
+    pub(super) built: BTreeMap<String, (String, String)>,
     /// The same, before a lane was rebuilt last; once that has left both sides in its files it is what counts.
-    before: BTreeMap<String, (String, String)>,
+    pub(super) before: BTreeMap<String, (String, String)>,
     /// Those whose lanes hold files with both sides of a conflict in them.
-    both_sides: BTreeSet<String>,
+    pub(super) both_sides: BTreeSet<String>,
     /// What was built of each in this run before it was begun anew.
-    earlier: BTreeMap<String, String>,
+    pub(super) earlier: BTreeMap<String, String>,
     frames: BTreeMap<FrameId, String>,
     /// The feature that settled last and is followed by what comes between features.
     pub settled: Option<String>,
@@ -222,7 +228,7 @@ impl Session {
 
     /// The whole queue as it stands: what was planned and what was found, with what has become of it.
     pub fn whole(&self) -> Queue {
-        let mut queue = self.queue.clone();
+        let mut queue = self.right(self.queue.clone());
         let found = self.fixes.iter().filter(|fix| !self.places.contains_key(&fix.id));
         queue.features.extend(found.cloned());
         let mut queue = queue.with(&self.progress);
@@ -294,60 +300,6 @@ impl Session {
         self.removed.extend(gone.map(|it| (it.id.clone(), it)));
         self.removed.retain(|id, _| !places.contains_key(id));
         (self.places, self.queue) = (places, queue);
-    }
-
-    /// The commit with what was built of a feature that has not landed, if that is anything. While its lane holds files with
-    /// both sides of a conflict in them, that is what it held before.
-    pub fn built(&self, unit: &str) -> Option<&str> {
-        let own = if self.both_sides.contains(unit) { &self.before } else { &self.built };
-        let (base, held) = own.get(unit)?;
-        (base != held).then_some(held)
-    }
-
-    /// The commit with what was built of a feature before it was begun anew, in this mission or in an earlier one.
-    pub fn kept(&self, unit: &str) -> Option<&str> {
-        let earlier = self.earlier.get(unit).map(String::as_str);
-        earlier.or_else(|| self.feature(unit)?.kept.as_deref())
-    }
-
-    /// What a feature's lane stands on, and what it holds.
-    fn lane_holds(&mut self, note: &Note) {
-        let held = match note {
-            Note::Based { unit: Some(unit), base } => {
-                let on = (base.clone(), base.clone());
-                let before = self.built.insert(unit.clone(), on);
-                if !self.both_sides.remove(unit) {
-                    self.before.extend(before.map(|before| (unit.clone(), before)));
-                }
-                return;
-            }
-            Note::Conflicted { unit: Some(unit), .. } => {
-                self.both_sides.insert(unit.clone());
-                return;
-            }
-            Note::Landed { unit: Some(unit), .. } => {
-                self.built.remove(unit);
-                return;
-            }
-            Note::Saved { unit: Some(unit), commit, .. }
-            | Note::ByHand { unit: Some(unit), commit } => Some((unit, commit)),
-            Note::Answered(it) => it.asked.unit.as_ref().zip(it.commit.as_ref()),
-            _ => None,
-        };
-        if let Some((unit, commit)) = held
-            && let Some((_, held)) = self.built.get_mut(unit)
-        {
-            held.clone_from(commit);
-        }
-        if let Note::ByHand { unit: Some(unit), .. } = note {
-            self.both_sides.remove(unit);
-        }
-        if let Note::Answered(it) = note
-            && let (stage::RESOLVE, "resolved", Some(unit)) =
-                (it.asked.stage.as_str(), it.came.as_str(), &it.asked.unit)
-        {
-            self.both_sides.remove(unit);
-        }
     }
 
     /// A check has failed: of a feature, or of all that has landed.
@@ -424,19 +376,28 @@ impl Session {
                 self.lanes.insert(unit.clone(), lanes::pointer(*lane, Path::new(path)));
                 self.moved.insert(unit.clone());
             }
-            Note::Landed { unit: Some(unit), commit, .. } => {
-                self.leave_lane(unit);
-                let title =
-                    run.unit_named(unit).map_or_else(|| unit.clone(), |it| it.title.to_string());
-                let progress = self.progress.entry(unit.clone()).or_default();
-                if progress.commit.replace(commit.clone()).is_none() {
-                    let landed = Landed { id: unit.clone(), title, commit: commit.clone() };
-                    self.landed.push(landed);
-                }
-                self.dirty = true;
+            Note::Landed { unit: Some(unit), commit, waits, .. } => {
+                self.has_landed(unit, commit, waits.is_some(), run);
             }
             _ => {}
         }
+    }
+
+    /// A feature has landed, on the branch or where it waits for a person to take it.
+    fn has_landed(&mut self, unit: &str, commit: &str, waits: bool, run: &Run) {
+        // What lands takes along whatever waited before it.
+        match waits {
+            true => drop(self.waits.insert(unit.to_owned())),
+            false => self.waits.clear(),
+        }
+        self.leave_lane(unit);
+        let title = run.unit_named(unit).map_or_else(|| unit.to_owned(), |it| it.title.to_string());
+        let progress = self.progress.entry(unit.to_owned()).or_default();
+        if progress.commit.replace(commit.to_owned()).is_none() {
+            let landed = Landed { id: unit.to_owned(), title, commit: commit.to_owned() };
+            self.landed.push(landed);
+        }
+        self.dirty = true;
     }
 
     /// A paper as somebody wrote it.
@@ -620,6 +581,8 @@ impl Session {
                     }
                 }
                 ("overrides", None) => self.overridden(items),
+                ("landed", None) => self.found_otherwise(items, false),
+                ("given_up", None) => self.found_otherwise(items, true),
                 ("gone", None) => items.iter().for_each(|item| self.taken_back(item)),
                 ("issues", _) => {
                     for item in items {
@@ -638,7 +601,9 @@ impl Session {
         let own = self.progress.entry(item.id.to_string()).or_default();
         own.status = Status::Failed;
         own.commit = None;
-        own.reason = Some(reason::TAKEN_BACK.to_owned());
+        let given_up = self.waits.contains(&*item.id);
+        let why = if given_up { reason::GIVEN_UP } else { reason::TAKEN_BACK };
+        own.reason = Some(why.to_owned());
         self.gone.insert(item.id.to_string(), commit);
         self.dirty = true;
     }
@@ -665,15 +630,6 @@ impl Session {
             // Some that had settled may be pending again.
             run.units().for_each(|view| self.stands(&view, run));
         }
-    }
-
-    /// What was built of a feature that is begun once more is what was built of it before.
-    fn begun_anew(&mut self, unit: &str) {
-        let built = self.built(unit).map(str::to_owned);
-        self.earlier.extend(built.map(|built| (unit.to_owned(), built)));
-        self.built.remove(unit);
-        self.before.remove(unit);
-        self.both_sides.remove(unit);
     }
 
     /// Units that have come since.

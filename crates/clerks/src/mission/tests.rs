@@ -21,6 +21,7 @@ impl Place {
     fn mission(&self, queue: &str) -> Mission {
         let (files, state) = (Files::of(self.top.path()), self.state.path());
         let mission = Mission {
+            before: Vec::new(),
             queue_lock: state.join(QUEUE_LOCK),
             spec: "SPEC.md".to_owned(),
             tries_pages: false,

@@ -38,7 +38,7 @@ impl Mission {
     /// features is put beside it.
     pub(super) fn hands_over(&self) {
         self.lets_go();
-        let _held = held(&self.queue_lock);
+        let _held = super::hold(&self.queue_lock);
         // It stays theirs: nothing of it is on record, so nobody may write over it.
         let mut changed = false;
         let put = self.files.revise(features::PATH, features::BYTES_MAX, |text| {

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use windlass_clerks::memory::Files;
-use windlass_clerks::mission;
+use windlass_clerks::mission::{self, before};
 use windlass_core::run::{Input, Phase, Wish};
 use windlass_core::value::Value;
 use windlass_core::workflow::RunOutcome;
 use windlass_engine::Engine;
 use windlass_engine::entry::Note;
 use windlass_engine::message::Paper;
-use windlass_repo::Oid;
-use windlass_sources::features::{self, Feature, Queue, Status};
+use windlass_repo::{Branch, Oid};
+use windlass_sources::features::{self, Feature, Queue, Status, Whose};
 use windlass_sources::harness::{self, Harness, TRIGGERS};
 use windlass_sources::{SourceError, slug};
 
@@ -28,7 +28,9 @@ use crate::face::Tone;
 use crate::forecast::{History, forecast};
 use crate::idle;
 use crate::known::{self, Known};
+use crate::landed;
 use crate::meta::Meta;
+use crate::prepared::Onto;
 use crate::relay::Silent;
 use crate::render::Output;
 use crate::request::who;
@@ -126,7 +128,7 @@ Examples:
 ")]
     Add(AddArgs),
 
-    /// Try a feature again that failed, was blocked or left out
+    /// Try a feature again that failed, was blocked or left out, or that an earlier mission has landed
     #[command(after_help = "Examples:\n  windlass mission retry F-PAY-02\n")]
     Retry {
         /// The feature
@@ -248,10 +250,23 @@ fn begin(
     out: &mut Output,
 ) -> Result<Exit, Error> {
     let files = Files::of(held.repository.top());
-    let queue = ready(&files, &spec, args.spec.is_some())?;
+    let mut queue = ready(&files, &spec, args.spec.is_some())?;
+    let harness = settings(&files)?;
+    let branch = args.branch.clone().or_else(|| harness.base_branch.clone());
+    let otherwise = match &mut queue {
+        Some(queue) => put_right(held, queue, branch.clone())?,
+        None => Vec::new(),
+    };
     // After an escalation the final checks are still to be passed: whoever has settled or mended what was wrong has them tried.
     let is_done = args.flags.plan_only || !has_escalated(held)?;
     if is_done && queue.is_some_and(|queue| queue.items().is_empty()) {
+        if !otherwise.is_empty() {
+            let right = |there: &mut Queue| put_right(held, there, branch.clone());
+            let right = |there: &mut Queue| right(there).map(drop).map_err(|it| it.to_string());
+            mission::edit_queue(&files, &held.dir, right)
+                .map_err(|error| Error::usage(error.to_string()))?;
+            out.remarks(&otherwise)?;
+        }
         out.line(&format!(
             "every feature of {} has passed or was left out: there is nothing to do",
             features::PATH
@@ -262,11 +277,9 @@ fn begin(
         ))?;
         return Ok(Exit::Done);
     }
-    let harness = settings(&files)?;
     if let Some(id) = after {
         cancel(held, id)?;
     }
-    let branch = args.branch.clone().or_else(|| harness.base_branch.clone());
     let order = Order {
         flow: built_in(NAME)?,
         inputs: inputs(spec, &args.flags, &harness),
@@ -283,6 +296,19 @@ fn begin(
         foretold(held, &files, args.json, out)?;
     }
     Ok(exit)
+}
+
+/// Puts a queue right by what earlier missions have landed on the branch that the next one is for. What there is to say of it.
+fn put_right(held: &Held, queue: &mut Queue, branch: Option<String>) -> Result<Vec<String>, Error> {
+    if !landed::concerns(held, queue)? {
+        return Ok(Vec::new());
+    }
+    let target = match branch {
+        Some(branch) => Branch::new(&branch).map_err(|error| Error::usage(error.to_string()))?,
+        None => held.looked_over(Onto::Here)?.prepared.target,
+    };
+    let before = landed::before(held, &*built_in(NAME)?, None, &target)?;
+    Ok(before::put_right(queue, &before).remarks())
 }
 
 /// Whether the last mission that came to an end left it to a person.
@@ -428,14 +454,8 @@ fn added(place: &Workplace, args: &AddArgs, out: &mut Output) -> Result<Exit, Er
 
 /// When an edit of the queue counts: where no feature can settle any more, not in this mission.
 fn when(place: &Workplace) -> Result<&'static str, Error> {
-    let missions = match place.look()? {
-        Some(journal) => known::all(&journal)?.readable,
-        None => Vec::new(),
-    };
-    let is_last = |it: &Known| {
-        it.run.workflow().name == NAME && matches!(it.run.phase(), Phase::Finishing | Phase::Finale)
-    };
-    Ok(match missions.iter().any(is_last) {
+    let is_last = |it: &Known| matches!(it.run.phase(), Phase::Finishing | Phase::Finale);
+    Ok(match missions(place)?.iter().any(is_last) {
         true => {
             "the mission under way is at its end, and no feature begins in it any more: the next `windlass mission` takes it up"
         }
@@ -443,6 +463,16 @@ fn when(place: &Workplace) -> Result<&'static str, Error> {
             "a mission under way takes it up when a feature settles next; `windlass mission` starts one"
         }
     })
+}
+
+/// The missions of this repository.
+fn missions(place: &Workplace) -> Result<Vec<Known>, Error> {
+    let mut all = match place.look()? {
+        Some(journal) => known::all(&journal)?.readable,
+        None => Vec::new(),
+    };
+    all.retain(|it| it.run.workflow().name == NAME);
+    Ok(all)
 }
 
 /// An id that nobody has.
@@ -460,11 +490,23 @@ fn retried(place: &Workplace, ids: &[String], out: &mut Output) -> Result<Exit, 
         let commit = commit.and_then(|commit| Oid::parse(commit).ok());
         commit.is_some_and(|commit| !place.repository.has_taken(&commit).unwrap_or(true))
     };
+    let missions = missions(place)?;
+    let has_landed = |id: &str, over: bool| {
+        let of = missions.iter().filter(|it| (it.run.phase() == Phase::Ended) == over);
+        of.filter_map(|it| it.run.unit_named(id)).any(|unit| unit.landed)
+    };
     edited(place, |queue| {
         for id in ids {
             let feature = named(queue, id)?;
             match feature.status {
                 Status::Passed if gone(feature.commit.as_deref()) => feature.commit = None,
+                Status::Passed if has_landed(id, false) => {
+                    return Err(format!(
+                        "`{id}` has passed in the mission that is under way: once that is over, it can be tried again"
+                    ));
+                }
+                // Somebody wants it all the same.
+                Status::Passed if has_landed(id, true) => feature.commit = None,
                 Status::Passed => return Err(format!("`{id}` has passed")),
                 Status::InProgress | Status::Validating => {
                     return Err(format!(
@@ -479,6 +521,7 @@ fn retried(place: &Workplace, ids: &[String], out: &mut Output) -> Result<Exit, 
             }
             (feature.status, feature.attempts, feature.reason) = (Status::Pending, 0, None);
             feature.again = true;
+            feature.record(Whose::Ours);
         }
         Ok(())
     })?;

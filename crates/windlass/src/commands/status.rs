@@ -12,7 +12,6 @@ use windlass_core::workflow::{RunOutcome, Settled};
 use windlass_engine::clock::wall_ms;
 use windlass_engine::date;
 use windlass_journal::{Journal, Lock, RunId};
-use windlass_repo::Oid;
 use windlass_words::Words;
 
 use crate::error::Error;
@@ -20,10 +19,12 @@ use crate::exit::Exit;
 use crate::face::{standing, status_word};
 use crate::forecast::{Outlook, Pace};
 use crate::known::{self, Known, Runs};
+use crate::meta::Meta;
 use crate::progress::{Chronicle, waiting};
 use crate::render::{Output, because_of, clean, dollars, holds, restore, stands, time, used_up};
 use crate::spoken::words_about;
 use crate::story::why;
+use crate::waits::Waits;
 use crate::workplace::Workplace;
 
 #[derive(Debug, Args)]
@@ -70,11 +71,10 @@ pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
         let needs_a_person = needing_a_person(&runs);
         // What waits to be taken is not over for whoever has to take it.
         runs.retain(|known| {
-            let mut waiting =
-                known.books.waiting().filter_map(|(_, commit, _)| Oid::parse(commit).ok());
+            let mut waiting = waits(&place, journal.as_ref(), known).into_iter();
             known.run.phase() != Phase::Ended
                 || (known.is_untidy() && Some(&known.id) == newest.as_ref())
-                || waiting.any(|commit| !place.repository.has_taken(&commit).unwrap_or(true))
+                || waiting.any(|it| matches!(it.became, Waits::For(_)))
                 || needs_a_person.contains(&known.id)
         });
     }
@@ -83,8 +83,10 @@ pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
         let journal = journal.as_ref();
         let running = holder.is_some();
         let course = |known: &Known| Course::of(journal, known, running);
-        let runs: Result<Vec<Value>, Error> =
-            runs.iter().map(|known| Ok(run_json(known, &course(known)?, journal))).collect();
+        let runs: Result<Vec<Value>, Error> = runs
+            .iter()
+            .map(|known| Ok(run_json(&place, known, &course(known)?, journal)))
+            .collect();
         let runs = runs?;
         let unreadable: Vec<Value> = unreadable
             .iter()
@@ -115,9 +117,26 @@ pub fn run(args: &StatusArgs, out: &mut Output) -> Result<Exit, Error> {
             _ => words_about(journal.as_ref(), Some(known))?,
         };
         let course = Course::of(journal.as_ref(), known, running)?;
-        tell(known, &course, (journal.as_ref(), running), words, out)?;
+        tell(&place, known, &course, (journal.as_ref(), running), words, out)?;
     }
     Ok(Exit::Done)
+}
+
+/// What waited for a person to take it, and what has become of that.
+struct Waiting<'k> {
+    unit: Option<&'k str>,
+    commit: &'k str,
+    became: Waits,
+}
+
+fn waits<'k>(place: &Workplace, journal: Option<&Journal>, known: &'k Known) -> Vec<Waiting<'k>> {
+    let meta = journal.and_then(|journal| Meta::of(journal, &known.id).ok());
+    let onto = meta.as_ref().and_then(|meta| meta.target.as_deref());
+    let one = |(unit, commit, command): (Option<&'k str>, &'k str, &'k str)| {
+        let became = Waits::of(&place.repository, onto, commit, command);
+        Waiting { unit, commit, became }
+    };
+    known.books.waiting().map(one).collect()
 }
 
 /// The runs that ended and left something to a person, as long as nobody has begun another of the kind.
@@ -183,6 +202,7 @@ impl Course {
 }
 
 fn tell(
+    place: &Workplace,
     known: &Known,
     course: &Course,
     (journal, running): (Option<&Journal>, bool),
@@ -230,11 +250,16 @@ fn tell(
         }
     }
     undone(known, journal, words, out)?;
-    for (unit, commit, command) in known.books.waiting() {
+    for Waiting { unit, commit, became } in waits(place, journal, known) {
         let unit = unit.map_or(String::new(), |unit| format!("{unit}: "));
-        let short = &commit[..commit.len().min(10)];
-        let waits =
-            words.say("status-to-be-taken", &[("commit", short), ("command", &clean(command))]);
+        let commit = ("commit", &commit[..commit.len().min(10)]);
+        let waits = match &became {
+            Waits::For(command) => {
+                words.say("status-to-be-taken", &[commit, ("command", &clean(command))])
+            }
+            Waits::GivenUp => words.say("status-given-up", &[commit]),
+            Waits::Taken => continue,
+        };
         out.line(&format!("  {}{waits}", clean(&unit)))?;
     }
     let gates = run.gates().len();
@@ -341,13 +366,19 @@ fn under_way(known: &Known, course: &Course, words: Words, out: &mut Output) -> 
     Ok(())
 }
 
-fn run_json(known: &Known, course: &Course, journal: Option<&Journal>) -> Value {
+fn run_json(place: &Workplace, known: &Known, course: &Course, journal: Option<&Journal>) -> Value {
     let run = &known.run;
     let tally = run.tally();
     let landings = known.books.landings().iter();
-    let landings = landings.map(
-        |landing| json!({ "unit": landing.unit, "commit": landing.commit, "waits": landing.waits }),
-    );
+    let waited = waits(place, journal, known);
+    let landings = landings.map(|landing| {
+        let own = waited.iter().find(|it| it.commit == landing.commit);
+        let waits = own.and_then(|it| match &it.became {
+            Waits::For(command) => Some(command),
+            Waits::Taken | Waits::GivenUp => None,
+        });
+        json!({ "unit": landing.unit, "commit": landing.commit, "waits": waits })
+    });
     let foreseen = known.books.foreseen(run).map(|(earlier, later, it)| {
         let since = date::instant(it.since);
         json!({ "earlier": earlier, "later": later, "files": it.files, "since": since })

