@@ -32,6 +32,9 @@ pub const LEFT_OUT: &str = "a person set it to skipped in features.json";
 /// What stands behind the word on record, where a person has decided it in the file.
 const BY_A_PERSON: &str = " by a person";
 
+/// So many letters of a title are in a line about it.
+const SHORT: usize = 100;
+
 /// So much a feature grows by while it is worked on: the commit that it lands with, and why it stands where it stands.
 const GROWTH_BYTES: usize = 384;
 
@@ -165,6 +168,8 @@ pub struct Progress {
     pub commit: Option<String>,
     /// Why it stands where it stands.
     pub reason: Option<String>,
+    /// It is settled because a person has set it so in the file.
+    pub by_hand: bool,
 }
 
 impl Queue {
@@ -175,6 +180,8 @@ impl Queue {
     /// When it is no JSON, or not of this form; with line and column.
     pub fn read(text: &str) -> Result<Self, SourceError> {
         let bad = |what: String| SourceError::bad(PATH, what);
+        // Some editors put a mark in front that says nothing.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let json: Json = serde_json::from_str(text).map_err(|error| bad(error.to_string()))?;
         let (list, more, bare) = match json {
             Json::Array(list) => (list, Map::new(), true),
@@ -354,9 +361,7 @@ impl Queue {
             feature.commit = progress.commit.clone().or(feature.commit.take());
             feature.reason = progress.reason.clone();
             feature.again = false;
-            let by_hand =
-                [BY_HAND, LEFT_OUT].contains(&progress.reason.as_deref().unwrap_or_default());
-            feature.record(if by_hand { Whose::APersons } else { Whose::Ours });
+            feature.record(if progress.by_hand { Whose::APersons } else { Whose::Ours });
             if progress.status == Status::Passed {
                 (feature.kept, feature.findings) = (None, Vec::new());
             }
@@ -398,6 +403,15 @@ impl Feature {
     pub fn line(&self) -> String {
         let title = self.title.split_whitespace().collect::<Vec<_>>().join(" ");
         if title.is_empty() { self.id.clone() } else { title }
+    }
+
+    /// The same where it is one of many lines: of a very long one the beginning.
+    pub fn short(&self) -> String {
+        let line = self.line();
+        match line.char_indices().nth(SHORT) {
+            Some((at, _)) => format!("{}…", &line[..at]),
+            None => line,
+        }
     }
 }
 
@@ -487,7 +501,8 @@ mod tests {
         let most = queue.bytes_at_most();
         let why = format!("it depends on {}", "y".repeat(80));
         let (commit, reason) = (Some("0".repeat(64)), Some(why));
-        let own = Progress { status: Status::Blocked, attempts: u64::MAX, commit, reason };
+        let (status, attempts) = (Status::Blocked, u64::MAX);
+        let own = Progress { status, attempts, commit, reason, by_hand: true };
         queue = queue.with(&[("a".to_owned(), own)].into());
         assert!(queue.write().len() as u64 <= most);
     }
@@ -504,6 +519,15 @@ mod tests {
             assert_eq!(flaws(named(&[(id, &[])])).len(), 1, "{id}");
         }
         assert_eq!(flaws(named(&[("F-FIX-1.2_x", &[]), ("로그인-1", &[])])), [""; 0]);
+    }
+
+    #[test]
+    fn a_mark_in_front_of_the_file_says_nothing_and_a_long_title_is_cut_in_a_line() {
+        let long = "é".repeat(300);
+        let read = queue(&format!("\u{feff}[{{\"id\": \"a\", \"title\": \"{long}\"}}]"));
+        assert_eq!(read.features[0].line(), long, "what lands is called what it is called");
+        assert_eq!(read.features[0].short().chars().count(), SHORT + 1);
+        assert!(!read.write().starts_with('\u{feff}'));
     }
 
     #[test]
@@ -551,15 +575,14 @@ mod tests {
         let mut feature = one(r#"[{"id": "a", "status": "skipped"}]"#);
         feature.record(Whose::APersons);
         assert_eq!((feature.is_newly_settled(), feature.is_by_hand()), (false, true));
-        let with = |status: Status, reason: Option<&str>| {
-            let reason = reason.map(str::to_owned);
-            let own = Progress { status, reason, ..Progress::default() };
+        let with = |status: Status, by_hand: bool| {
+            let own = Progress { status, by_hand, ..Progress::default() };
             named(&[("a", &[])]).with(&[("a".to_owned(), own)].into()).features.remove(0).recorded
         };
-        assert_eq!(with(Status::Passed, None).as_deref(), Some("passed"));
-        assert_eq!(with(Status::Passed, Some(BY_HAND)).as_deref(), Some("passed by a person"));
-        assert_eq!(with(Status::Skipped, Some("no (ada)")).as_deref(), Some("skipped"));
-        assert_eq!(with(Status::Failed, Some("it is stuck")), None);
+        assert_eq!(with(Status::Passed, false).as_deref(), Some("passed"));
+        assert_eq!(with(Status::Passed, true).as_deref(), Some("passed by a person"));
+        assert_eq!(with(Status::Skipped, false).as_deref(), Some("skipped"));
+        assert_eq!(with(Status::Failed, false), None);
     }
 
     #[test]

@@ -32,7 +32,7 @@ use serde::Serialize;
 pub use self::breach::{Breach, breach, breach_json, so_far};
 pub use self::check::{Checked, Verdict, checked_json, checked_total};
 pub use self::expr::{called, expr_text, scope_text};
-pub use self::lanes::progress;
+pub use self::lanes::{in_a_line, progress};
 pub use self::list::{Summary, list};
 pub use self::live::Live;
 pub use self::mermaid::mermaid;

@@ -2,6 +2,7 @@
 
 pub mod before;
 mod built;
+mod held;
 mod overrides;
 mod promised;
 mod read;
@@ -86,6 +87,8 @@ struct Mission {
     said: Mutex<Vec<String>>,
     spoken: Mutex<Spoken>,
     warned: Mutex<BTreeSet<String>>,
+    /// What was said last of a person's plan.
+    complained: Mutex<Vec<String>>,
 }
 
 /// How often the queue's file is written: the larger it is, the less often.
@@ -122,6 +125,7 @@ impl Mission {
             said: Mutex::default(),
             spoken: Mutex::new(Spoken::at_first(run, *lang)),
             warned: Mutex::default(),
+            complained: Mutex::default(),
             files,
         }
     }
@@ -139,6 +143,12 @@ impl Mission {
         if lock(&self.warned).insert(text.clone()) {
             self.says(text);
         }
+    }
+
+    /// What is said of a person's plan, without what was said of it when it was read before.
+    fn complains(&self, of_it: Vec<String>) -> Vec<String> {
+        let before = std::mem::replace(&mut *lock(&self.complained), of_it.clone());
+        of_it.into_iter().filter(|it| !before.contains(it)).collect()
     }
 
     /// A file as a person has it; as a role wrote it, where they have none.
@@ -347,6 +357,11 @@ impl Clerk for Mission {
         lock(&self.projection).follows(entry, blobs, |path, _| path == features::PATH);
         lock(&self.memory).entry(entry, run, blobs);
         self.session().enter(entry, run, blobs);
+        let red = std::mem::take(&mut self.session().red_news);
+        for check in red {
+            let words = lock(&self.spoken).words();
+            self.says(words.say("missionline-red", &[("check", &check)]));
+        }
     }
 
     fn caught_up(&self) {
@@ -446,11 +461,15 @@ impl Clerk for Mission {
 
     fn left(&self) -> Vec<String> {
         self.lets_go();
+        self.names_what_is_held();
         std::mem::take(&mut *lock(&self.said))
     }
 
     fn over(&self) -> Vec<String> {
         self.hands_over();
+        if self.session().ended == Some(RunOutcome::Done) {
+            self.is_settled();
+        }
         std::mem::take(&mut *lock(&self.said))
     }
 }

@@ -53,6 +53,12 @@ impl Session {
         self.dirty = true;
     }
 
+    /// The reason that a person has given in the queue's file for where a feature stands there, if they have.
+    pub(super) fn given_reason(&self, unit: &str) -> Option<String> {
+        let reason = self.feature(unit)?.reason.clone()?;
+        (!reason.trim().is_empty() && !reason::is_ours(&reason)).then_some(reason)
+    }
+
     /// Shows in the queue that it is on record, and whose decision it was. A reason that a person gave stays.
     pub(super) fn put_on_record(&self, queue: &mut Queue) {
         for feature in &mut queue.features {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_engine::asserted::Broken;
 use windlass_sources::contract::Assertion;
-use windlass_sources::features::{BY_HAND, Feature, Status};
+use windlass_sources::features::{Feature, Status};
 
 use super::reason;
 use super::session::Session;
@@ -27,8 +27,7 @@ impl Session {
     fn is_built(&self, feature: &Feature) -> bool {
         let own = self.progress.get(&feature.id);
         let before = || feature.commit.is_some() && !feature.is_by_hand();
-        feature.status == Status::Passed
-            && own.map_or_else(before, |own| own.reason.as_deref() != Some(BY_HAND))
+        feature.status == Status::Passed && own.map_or_else(before, |own| !own.by_hand)
     }
 
     /// What was found not to be so any more speaks against the features that claim it: they have not passed after all.

@@ -67,7 +67,7 @@ impl Mission {
             Ok(queue) => queue,
             Err(error) => {
                 let mut reading = came("flawed");
-                reading.remarks.push(format!("{error}; {}", error.next_step()));
+                reading.remarks = self.complains(vec![format!("{error}; {}", error.next_step())]);
                 reading.papers.insert(features::PATH.to_owned(), text.into_bytes());
                 return Ok(reading);
             }
@@ -81,6 +81,10 @@ impl Mission {
         let mut reading = came(if sound { "found" } else { "flawed" });
         reading.papers.extend(found);
         reading.remarks = named(&fatal, &loose, contract.is_some() || strict);
+        // A planner is told each time what is wrong with theirs.
+        if !strict {
+            reading.remarks = self.complains(reading.remarks);
+        }
         if at.stage == stage::FEATURES {
             let words = lock(&self.spoken).words();
             reading.remarks.extend(self.no_pages(&parsed, words));
@@ -148,13 +152,17 @@ impl Mission {
             Ok(queue) => queue,
             Err(error) => {
                 let remarks = vec![format!("{error}; until then it counts as it was read last")];
+                let remarks = self.complains(remarks);
                 return Ok(Reading { remarks, papers, ..came("flawed") });
             }
         };
         let flaws = queue.flaws();
-        if !flaws.is_empty() {
+        if flaws.is_empty() {
+            self.complains(Vec::new());
+        } else {
             let mut remarks = named(&flaws, &[], false);
             remarks.push(format!("{} counts as it was read last", features::PATH));
+            let remarks = self.complains(remarks);
             return Ok(Reading { remarks, papers, ..came("flawed") });
         }
         papers.insert(features::PATH.to_owned(), text.into_bytes());

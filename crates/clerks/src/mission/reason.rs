@@ -33,6 +33,11 @@ pub fn of(record: &str) -> Option<&'static str> {
     RECORDS.iter().find(|(own, _)| *own == record).map(|(_, why)| *why)
 }
 
+/// Whether a record says that a person has settled it in the file.
+pub fn is_by_hand(record: &str) -> bool {
+    ["override", "left_out"].contains(&record)
+}
+
 /// Whether we have written it: then it is about how the feature stood before, once a person has set it otherwise.
 pub fn is_ours(reason: &str) -> bool {
     RECORDS.iter().any(|(_, why)| *why == reason)

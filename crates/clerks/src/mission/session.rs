@@ -16,6 +16,7 @@ use windlass_engine::lanes;
 use windlass_sources::contract::{Assertion, Contract};
 use windlass_sources::features::{self, Feature, Progress, Queue, Status};
 
+use super::held::{Held, LastWord};
 use super::{reason, stage};
 use crate::{finding, printed};
 
@@ -83,7 +84,15 @@ pub struct Session {
     /// What failed besides the features: the last checks of all that has landed.
     pub wrong: Vec<String>,
     /// Features that a check failed for as it did without them, by its name.
-    excused: BTreeMap<String, BTreeSet<String>>,
+    pub(super) excused: BTreeMap<String, BTreeSet<String>>,
+    /// Checks that fail on the branch as it is, without any of this.
+    red: BTreeSet<String>,
+    /// Those of them of which nobody has been told yet.
+    pub(super) red_news: Vec<String>,
+    /// What waits for a person who is asked nothing.
+    pub(super) held: Vec<Held>,
+    /// What was said last of each feature, and what of none.
+    pub(super) last: BTreeMap<Option<String>, LastWord>,
     /// What the last look at everything that was claimed has found not to be so.
     pub not_so: Vec<Broken>,
     /// Features that claim what does not hold any more, and why they have not passed after all.
@@ -169,6 +178,8 @@ impl Session {
         self.spent = run.purse();
         self.is_wide = run.width() > 1;
         self.cost_cap = run.caps().run.cost_micros;
+        self.held =
+            run.holds().filter_map(|(unit, why)| Held::of(unit.as_deref(), why, run)).collect();
         match entry {
             Entry::Note(noted) => {
                 self.now_ms = noted.at.wall_ms;
@@ -236,8 +247,12 @@ impl Session {
         for feature in &mut queue.features {
             if let Some(wanted) = self.wanted.get(&feature.id) {
                 feature.status = wanted.clone();
-                if *wanted == Status::Pending {
-                    (feature.attempts, feature.reason, feature.again) = (0, None, true);
+                match wanted {
+                    Status::Pending => {
+                        (feature.attempts, feature.reason, feature.again) = (0, None, true);
+                    }
+                    // Why they want it so is on record with it, and stays.
+                    _ => feature.reason = self.given_reason(&feature.id),
                 }
             }
             if let Some(why) = self.broken.get(&feature.id) {
@@ -349,6 +364,12 @@ impl Session {
                 let said = blob(answered.said()).unwrap_or_default();
                 self.said(answered, &String::from_utf8_lossy(&said));
             }
+            // That what a feature claims is not there before it is built is as it should be.
+            Note::BaseChecked { name, came: Check::Fail, .. }
+                if name != asserted::CONTRACT && self.red.insert(name.clone()) =>
+            {
+                self.red_news.push(name.clone());
+            }
             Note::Checked { unit, name, came, output, .. } => {
                 let printed = || output.as_deref().and_then(blob).unwrap_or_default();
                 match came {
@@ -420,6 +441,8 @@ impl Session {
         let (asked, came) = (&answered.asked, answered.came.as_str());
         self.log(answered, said);
         let gist = windlass_agents::gist(said);
+        let last = LastWord::of(answered, &gist);
+        self.last.insert(asked.unit.clone(), last);
         match (asked.stage.as_str(), &asked.unit) {
             (stage::PLAN_REVIEW, _) => self.review = Some((came.to_owned(), gist)),
             (stage::ARCHITECT, Some(unit)) if came == "resolved" => {
@@ -613,12 +636,14 @@ impl Session {
             *self.decisions.entry(record.to_string()).or_default() += 1;
         }
         let unit = self.frames.get(&moved.frame).cloned();
-        if let (Some(unit), Some(record)) = (&unit, &moved.record) {
-            let why = reason::of(record);
-            if let Some(why) = why {
-                let own = self.progress.entry(unit.clone()).or_default();
-                own.reason = Some(why.to_owned());
-            }
+        if let (Some(unit), Some(record)) = (&unit, &moved.record)
+            && let Some(why) = reason::of(record)
+        {
+            let by_hand = reason::is_by_hand(record);
+            let theirs = by_hand.then(|| self.given_reason(unit)).flatten();
+            let own = self.progress.entry(unit.clone()).or_default();
+            own.by_hand = by_hand;
+            own.reason = Some(theirs.unwrap_or_else(|| why.to_owned()));
         }
         self.meet(run);
         if let Some(unit) = &unit {
@@ -701,7 +726,7 @@ impl Session {
         let tried =
             |it: &Status| !it.is_settled() && !matches!(it, Status::Failed | Status::Blocked);
         if !tried(&own.status) && own.status != Status::Passed && tried(&status) {
-            own.reason = None;
+            (own.reason, own.by_hand) = (None, false);
         }
         self.dirty |= own.status != status;
         own.status = status;

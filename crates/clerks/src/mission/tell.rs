@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use windlass_core::value::Value;
+use windlass_engine::asserted;
 use windlass_engine::clerk::{Situation, Told};
 use windlass_engine::date::instant;
 use windlass_engine::shop::lock;
@@ -18,7 +19,7 @@ use super::show;
 pub const ESCALATION: &str = ".harness/escalation.md";
 
 /// So many features are named where there may be thousands.
-const NAMED: usize = 100;
+pub(super) const NAMED: usize = 100;
 
 impl Mission {
     pub(super) fn told(&self, name: &str, at: &Situation) -> Told {
@@ -282,12 +283,25 @@ fn summary(session: &Session, words: Words) -> String {
             "\n  {:<10} {}: {}{commit}{why}",
             feature.status.word(),
             feature.id,
-            feature.line()
+            feature.short()
         );
     }
     if whole.features.len() > NAMED {
         let more = (whole.features.len() - NAMED).to_string();
         let _ = write!(text, "\n  {}", words.say("missionline-more", &[("count", &more)]));
+    }
+    for (check, units) in &session.excused {
+        // What is expected to pass in the end, whoever broke it, has been looked at.
+        let is_said = session.wrong.iter().any(|it| it.starts_with(&format!("`{check}` ")));
+        if check == asserted::CONTRACT || is_said {
+            continue;
+        }
+        let more = units.len().saturating_sub(NAMED);
+        let named: Vec<&str> = units.iter().take(NAMED).map(String::as_str).collect();
+        let more = if more > 0 { format!(" … (+{more})") } else { String::new() };
+        let features = format!("{}{more}", named.join(", "));
+        let args = [("check", check.as_str()), ("features", &features)];
+        let _ = write!(text, "\n{}", words.say("missionline-red-still", &args));
     }
     text
 }

@@ -33,6 +33,7 @@ impl Place {
             said: Mutex::default(),
             spoken: Mutex::default(),
             warned: Mutex::default(),
+            complained: Mutex::default(),
             files,
         };
         mission.session().take_paper(features::PATH, queue.as_bytes().to_vec());

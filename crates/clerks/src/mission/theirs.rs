@@ -5,6 +5,7 @@ use windlass_engine::message::Trouble;
 use windlass_sources::features::{self, Queue, Status};
 
 use super::session::Session;
+use super::tell::ESCALATION;
 use super::{Mission, held, lock};
 
 /// Where it stands what has become of each feature, while the queue's file is such that nobody can write it there.
@@ -55,6 +56,28 @@ impl Mission {
             )),
             Ok(_) => {}
             Err(trouble) => self.warns(trouble.to_string()),
+        }
+    }
+
+    /// Nothing goes on by itself any more: what a person has to decide is where they look for it. Once that is decided, it is not.
+    pub(super) fn names_what_is_held(&self) {
+        let Some(text) = held::told(&self.session()) else {
+            let there = self.files.text(ESCALATION).ok().flatten();
+            if there.is_some_and(|there| there.starts_with(held::BEGINS)) {
+                self.is_settled();
+            }
+            return;
+        };
+        let put = lock(&self.projection).put(ESCALATION, &text);
+        self.put(ESCALATION, put);
+        let words = lock(&self.spoken).words();
+        self.says(words.say("missionline-held", &[("path", ESCALATION)]));
+    }
+
+    /// What an escalation was about is done: nobody has to decide it any more. What a person has made of the file stays.
+    pub(super) fn is_settled(&self) {
+        if let Err(trouble) = lock(&self.projection).remove(ESCALATION) {
+            self.warns(trouble.to_string());
         }
     }
 

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use windlass_clerks::memory::Files;
 use windlass_clerks::mission::{self, before};
+use windlass_core::path::Below;
 use windlass_core::run::{Input, Phase, Wish};
 use windlass_core::value::Value;
 use windlass_core::workflow::RunOutcome;
@@ -39,6 +40,9 @@ use crate::under_way::{self, Lands, Order};
 use crate::workplace::{Held, Workplace};
 
 const NAME: &str = "mission";
+
+/// The checkpoint between the plan and its features.
+const PLANNER: &str = "post-planner";
 
 /// What a feature may go through besides its validator.
 const STEPS: [&str; 4] = ["smoke", "ui-qa", "crosscheck", "documenter"];
@@ -253,6 +257,7 @@ fn begin(
     let mut queue = ready(&files, &spec, args.spec.is_some())?;
     let harness = settings(&files)?;
     let branch = args.branch.clone().or_else(|| harness.base_branch.clone());
+    let has_plan = queue.is_some();
     let otherwise = match &mut queue {
         Some(queue) => put_right(held, queue, branch.clone())?,
         None => Vec::new(),
@@ -289,8 +294,16 @@ fn begin(
         lanes: Some("lanes"),
     };
     let wanted = steps(&args.flags, &harness);
+    let asks_in_vain = has_plan && asks_of_the_plan(&args.flags, &harness);
     let exit = under_way::begin_with(held, order, tone, |prepared| {
-        idle::remarks(prepared, &wanted, &harness)
+        let mut remarks = idle::remarks(prepared, &wanted, &harness);
+        remarks.extend(asks_in_vain.then(|| {
+            format!(
+                "the checkpoint `{PLANNER}` asks nothing: {} is there, and a plan that is there is yours and taken as it is",
+                features::PATH
+            )
+        }));
+        remarks
     })?;
     if args.flags.plan_only && exit == Exit::Done {
         foretold(held, &files, args.json, out)?;
@@ -329,6 +342,14 @@ pub fn settings(files: &Files) -> Result<Harness, Error> {
         Some(text) => Harness::read(&text).map_err(unusable)?,
         None => Harness::default(),
     })
+}
+
+/// Whether a person wants to be asked once the plan is made.
+fn asks_of_the_plan(flags: &Flags, harness: &Harness) -> bool {
+    match flags.checkpoint.is_empty() {
+        true => harness.checkpoints.iter().any(|it| it == PLANNER),
+        false => flags.checkpoint.iter().any(|it| it == PLANNER),
+    }
 }
 
 /// What else a feature goes through: as the flags say, or else the project's file.
@@ -430,6 +451,14 @@ fn edited(
 }
 
 fn added(place: &Workplace, args: &AddArgs, out: &mut Output) -> Result<Exit, Error> {
+    if args.title.trim().is_empty() || args.claim.iter().any(|claim| claim.trim().is_empty()) {
+        return Err(Error::usage("a feature has a title, and each of its claims says something")
+            .hint("write in a line what must be true once it is there; nothing was changed"));
+    }
+    if let Some(bad) = args.file.iter().find_map(|file| Below::parse(file).err()) {
+        return Err(Error::usage(bad.to_string())
+            .hint("name files as they are from the top of the repository; nothing was changed"));
+    }
     let mut id = String::new();
     edited(place, |queue| {
         id = match &args.id {

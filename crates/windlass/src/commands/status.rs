@@ -21,7 +21,9 @@ use crate::forecast::{Outlook, Pace};
 use crate::known::{self, Known, Runs};
 use crate::meta::Meta;
 use crate::progress::{Chronicle, waiting};
-use crate::render::{Output, because_of, clean, dollars, holds, restore, stands, time, used_up};
+use crate::render::{
+    Output, because_of, clean, dollars, holds, in_a_line, restore, stands, time, used_up,
+};
 use crate::spoken::words_about;
 use crate::story::why;
 use crate::waits::Waits;
@@ -283,7 +285,7 @@ fn undone(
     let run = &known.run;
     let failed = |unit: &UnitView| unit.status == UnitStatus::Settled(Settled::Failed);
     for unit in run.units().filter(failed).take(UNITS_SHOWN) {
-        let failed = [("unit", &*clean(&unit.id)), ("title", &clean(&unit.title))];
+        let failed = [("unit", &*clean(&unit.id)), ("title", &in_a_line(&unit.title))];
         out.line(&format!("  {}", words.say("status-failed", &failed)))?;
         if let Some((role, said)) = last_word(known, &unit, journal) {
             let said = [("role", role), ("text", &*clean(&said))];
@@ -297,8 +299,11 @@ fn undone(
     let blocked = run.units().filter(|unit| unit.because.is_some());
     for unit in blocked.take(UNITS_SHOWN) {
         let because = clean(&because_of(unit.because.as_deref(), words));
-        let blocked =
-            [("unit", &*clean(&unit.id)), ("because", &because), ("title", &clean(&unit.title))];
+        let blocked = [
+            ("unit", &*clean(&unit.id)),
+            ("because", &because),
+            ("title", &in_a_line(&unit.title)),
+        ];
         out.line(&format!("  {}", words.say("status-blocked", &blocked)))?;
     }
     Ok(())
@@ -348,7 +353,8 @@ fn under_way(known: &Known, course: &Course, words: Words, out: &mut Output) -> 
     for (ix, begun) in under_way {
         let Some(unit) = run.unit_at(ix) else { continue };
         let stage = unit.stage.map_or("", |stage| &run.workflow().stage(stage).name);
-        let at = [("unit", &*clean(&unit.id)), ("stage", stage), ("title", &clean(&unit.title))];
+        let at =
+            [("unit", &*clean(&unit.id)), ("stage", stage), ("title", &in_a_line(&unit.title))];
         let mut line = words.say("status-at", &at);
         if begun.attempts > 1 {
             let attempt = [("attempt", &*begun.attempts.to_string())];

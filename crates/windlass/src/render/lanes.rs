@@ -147,6 +147,14 @@ fn clock(ms: u64) -> String {
     format!("{:>CLOCK$}", time(ms))
 }
 
+/// So much of a title is in a line about a unit.
+const TITLE: usize = 100;
+
+/// A title in a line about its unit: of a very long one the beginning.
+pub fn in_a_line(title: &str) -> String {
+    cut(clean(title), TITLE)
+}
+
 /// A text in so many columns. Hangul and the like take two each.
 fn cut(text: String, columns: usize) -> String {
     if text.width() <= columns {

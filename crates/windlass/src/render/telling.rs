@@ -10,7 +10,7 @@ use windlass_engine::entry::{Check, Entry, Invocation, Note, Picture};
 use windlass_words::Words;
 
 use crate::asked::asked;
-use crate::render::{because_of, clean, settled};
+use crate::render::{because_of, clean, in_a_line, settled};
 use crate::story::{Whereabouts, why};
 
 /// Tells entries one after the other; it remembers what it needs to say whose they are.
@@ -217,7 +217,8 @@ impl Teller {
     fn event(&mut self, event: &Event, run: &Run) -> Vec<String> {
         let line = match event {
             Event::UnitStarted { unit, .. } => run.unit_at(*unit).map(|unit| {
-                format!("{}: {}", unit.id, self.say("tell-begins", &[("title", &unit.title)]))
+                let begins = self.say("tell-begins", &[("title", &in_a_line(&unit.title))]);
+                format!("{}: {begins}", unit.id)
             }),
             Event::UnitSettled { unit, how, because, by } => {
                 let id = self.whereabouts.unit_id(run, *unit).unwrap_or_default();

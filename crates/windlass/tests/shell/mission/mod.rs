@@ -4,6 +4,7 @@ mod before;
 mod branch;
 mod checkouts;
 mod conflicts;
+mod decide;
 mod example;
 mod features;
 mod finale;
