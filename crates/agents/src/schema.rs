@@ -37,6 +37,14 @@ pub fn schema(reporter: &Reporter) -> Json {
         let item = json!({ "type": "object", "properties": item, "required": ["id", "title"] });
         properties.insert(name.clone(), json!({ "type": "array", "items": item }));
     }
+    // What nobody takes up needs no name of its own.
+    for (name, of) in &reporter.says {
+        let mut item = Map::new();
+        item.insert("title".to_owned(), json!({ "type": "string" }));
+        item.extend(facts(of));
+        let item = json!({ "type": "object", "properties": item, "required": ["title"] });
+        properties.insert(name.clone(), json!({ "type": "array", "items": item }));
+    }
     if reporter.memory != Memory::None {
         properties.insert(MEMORY.to_owned(), strings());
     }
@@ -133,7 +141,7 @@ mod tests {
     fn a_schema_has_everything_the_role_may_say() {
         let text = "[role.judge]\nverdicts = ['good', 'bad']\n\
                     facts = { sure = 'flag', score = '0..10', why = 'text', tags = { any_of = ['a', 'b'] } }\n\
-                    lists.found = { level = ['low', 'high'] }";
+                    lists.found = { level = ['low', 'high'] }\nsays.doubts = { about = 'text' }";
         let catalogue = Catalogue::parse(text).unwrap();
         let schema = schema(&catalogue.roles["judge"]);
         let at = |path: &str| schema.pointer(path).cloned().unwrap_or(Json::Null);
@@ -152,6 +160,11 @@ mod tests {
             json!({ "type": "string", "enum": ["low", "high"] })
         );
         assert_eq!(at("/properties/found/items/required"), json!(["id", "title"]));
+        let doubts = json!({
+            "type": "object", "required": ["title"],
+            "properties": { "title": { "type": "string" }, "about": { "type": "string" } },
+        });
+        assert_eq!(at("/properties/doubts"), json!({ "type": "array", "items": doubts }));
     }
 
     #[test]

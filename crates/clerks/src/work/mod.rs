@@ -41,7 +41,7 @@ use windlass_sources::{Reading, SourceError};
 pub use cells::Cells;
 pub use read::{NOTHING, effort, items};
 
-use review::Review;
+use review::{Review, Severity};
 use session::{Fate, Session};
 
 use crate::memory::{BYTES_MAX, Files};
@@ -59,6 +59,9 @@ pub(crate) const OFFICE: Office = Office {
 
 /// Below this is what another harness keeps of its own, and we of ours in the same places.
 const STATE: &str = ".claude/state";
+
+/// The roles whose verdict follows from what they find.
+const REVIEWERS: [&str; 2] = ["work-reviewer", "browser-reviewer"];
 
 /// The clerk of work.
 struct Work {
@@ -255,28 +258,34 @@ impl Clerk for Work {
 
     /// Severities alone decide what a review comes to.
     fn overrules(&self, role: &str, verdict: &str, text: &str) -> Option<(String, String)> {
-        if !["work-reviewer", "browser-reviewer"].contains(&role) {
+        if !REVIEWERS.contains(&role) {
             return None;
         }
-        let review = Review::of(text);
+        let review = Review::of(text, verdict);
         // Who has seen nothing finds nothing, and approves of nothing.
         if verdict == "cannot_look" && review.blocking().next().is_none() {
+            return None;
+        }
+        // What cannot be understood is asked for again.
+        if review.doubt(text, verdict).is_some() {
             return None;
         }
         let why = review.overrules(verdict)?;
         Some((review.verdict().stage_word().to_owned(), why))
     }
 
-    fn examine(&self, role: &str, _: &str, said: Said<'_>, _: &Situation) -> Option<String> {
-        if role == "work-reviewer" {
-            let counts = Review::of(said.text).counts();
-            let names = ["critical_count", "major_count", "minor_count", "recommendation_count"];
-            for (name, count) in names.into_iter().zip(counts) {
+    /// What a reviewer's findings do not bear out is no approval.
+    fn examine(&self, role: &str, verdict: &str, said: Said<'_>, _: &Situation) -> Option<String> {
+        let judges = REVIEWERS.contains(&role) && verdict != "cannot_look";
+        let review = judges.then(|| Review::of(said.text, verdict))?;
+        let doubt = review.doubt(said.text, verdict);
+        if doubt.is_none() && role == "work-reviewer" {
+            for (severity, count) in Severity::ALL.into_iter().zip(review.counts()) {
                 let count = Value::Number(i64::try_from(count).unwrap_or(i64::MAX));
-                said.facts.insert(name.to_owned(), count);
+                said.facts.insert(severity.count().to_owned(), count);
             }
         }
-        None
+        doubt
     }
 
     fn path(&self, name: &str, _: &Situation) -> Option<String> {

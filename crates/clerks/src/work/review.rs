@@ -25,6 +25,16 @@ impl Severity {
     pub const ALL: [Severity; 4] =
         [Severity::Critical, Severity::Major, Severity::Minor, Severity::Recommendation];
 
+    /// The fact that says how many there are.
+    pub fn count(self) -> &'static str {
+        match self {
+            Severity::Critical => "critical_count",
+            Severity::Major => "major_count",
+            Severity::Minor => "minor_count",
+            Severity::Recommendation => "recommendation_count",
+        }
+    }
+
     /// The word.
     pub fn word(self) -> &'static str {
         match self {
@@ -84,11 +94,45 @@ pub struct Review {
 }
 
 impl Review {
-    /// A reviewer's answer.
-    pub fn of(said: &str) -> Self {
+    /// A reviewer's answer, with what they conclude. Of one that requests changes and has no findings, what it says is the finding.
+    pub fn of(said: &str, concluded: &str) -> Self {
         let mut findings = finding::all(said);
         findings.sort_by_key(Severity::of);
+        let gist = windlass_agents::gist(said);
+        // The first line may be the verdict alone.
+        let is_word = gist.chars().all(|it| it.is_alphanumeric() || it == '_');
+        if findings.is_empty() && concluded == Verdict::RequestChanges.stage_word() && !is_word {
+            let critical = claimed(said, Severity::Critical) > 0;
+            let severity = if critical { Severity::Critical } else { Severity::Major };
+            findings.push(json!({ "severity": severity.word(), "title": gist }));
+        }
         Review { findings }
+    }
+
+    /// What keeps an answer from being an approval although no finding does: it counts what it does not name, requests what it
+    /// gives no reason for, or has findings that nobody can read.
+    pub fn doubt(&self, said: &str, concluded: &str) -> Option<String> {
+        if self.verdict() == Verdict::RequestChanges {
+            return None;
+        }
+        let object = windlass_agents::last_object(said).unwrap_or_default();
+        if object.get("findings").is_some_and(|it| !it.is_array() && !it.is_null()) {
+            return Some("its `findings` are no list: each finding is an object in one".to_owned());
+        }
+        for (severity, found) in Severity::ALL.into_iter().zip(self.counts()) {
+            let claimed = claimed(said, severity);
+            // How many there are that block nothing is no matter, as long as there are any.
+            let enough = if severity.blocks() { claimed } else { claimed.min(1) };
+            if (found as u64) < enough {
+                return Some(format!(
+                    "its `{}` is {claimed}, and its `findings` name {found}: each that is counted is to be named",
+                    severity.count()
+                ));
+            }
+        }
+        let unsaid = concluded == Verdict::RequestChanges.stage_word() && self.findings.is_empty();
+        unsaid
+            .then(|| format!("it says `{concluded}`, and nothing for it: its `findings` are empty"))
     }
 
     /// What it comes to.
@@ -149,6 +193,17 @@ impl Review {
             "counts": { "critical": critical, "major": major, "minor": minor, "recommendation": recommendation },
             "findings": findings,
         })
+    }
+}
+
+/// How many findings of a severity a reviewer says that there are.
+fn claimed(said: &str, severity: Severity) -> u64 {
+    let object = windlass_agents::last_object(said).unwrap_or_default();
+    match object.get(severity.count()) {
+        Some(Json::String(text)) => text.trim().parse().unwrap_or(0),
+        // A part of a finding is one.
+        Some(count) => count.as_u64().or_else(|| Some(count.as_f64()?.ceil() as u64)).unwrap_or(0),
+        None => 0,
     }
 }
 
@@ -223,7 +278,7 @@ mod tests {
             .iter()
             .map(|severity| json!({ "severity": severity, "title": format!("a {severity}") }))
             .collect();
-        Review::of(&json!({ "verdict": "approve", "findings": findings }).to_string())
+        Review::of(&json!({ "verdict": "approve", "findings": findings }).to_string(), "approve")
     }
 
     #[test]
@@ -241,7 +296,7 @@ mod tests {
         ] {
             assert_eq!(review(severities).verdict(), want, "{severities:?}");
         }
-        let unsaid = Review::of(r#"{"findings": [{"title": "odd"}, "just words"]}"#);
+        let unsaid = Review::of(r#"{"findings": [{"title": "odd"}, "just words"]}"#, "approve");
         assert_eq!((unsaid.verdict(), unsaid.counts()), (Verdict::RequestChanges, [0, 2, 0, 0]));
     }
 
@@ -259,8 +314,77 @@ mod tests {
     }
 
     #[test]
+    fn a_reviewer_is_asked_for_what_decides() {
+        let catalogue = include_str!("../../../../workflows/catalogue.toml");
+        let catalogue = windlass_core::lang::Catalogue::parse(catalogue).unwrap();
+        for role in crate::work::REVIEWERS {
+            let schema = windlass_agents::schema(&catalogue.roles[role]);
+            let findings = &schema["properties"]["findings"];
+            assert_eq!(
+                (&findings["type"], &findings["items"]["type"]),
+                (&json!("array"), &json!("object"))
+            );
+            let words = Severity::ALL.map(Severity::word);
+            assert_eq!(findings["items"]["properties"]["severity"]["enum"], json!(words), "{role}");
+        }
+    }
+
+    #[test]
+    fn what_no_finding_bears_out_is_no_approval() {
+        let doubt = |said: &str| {
+            let concluded = windlass_agents::last_object(said).unwrap_or_default();
+            let concluded =
+                concluded.get("verdict").and_then(Json::as_str).unwrap_or("request_changes");
+            let review = Review::of(said, concluded);
+            (review.verdict(), review.doubt(said, concluded).unwrap_or_default())
+        };
+        for (said, part) in [
+            (
+                r#"{"verdict":"request_changes","critical_count":1,"major_count":2}"#,
+                "its `critical_count` is 1",
+            ),
+            (r#"{"verdict":"approve","critical_count":1}"#, "its `findings` name 0"),
+            (
+                r#"{"verdict":"approve","critical_count":"2","findings":[]}"#,
+                "its `critical_count` is 2",
+            ),
+            (r#"{"verdict":"approve","major_count":0.5}"#, "its `major_count` is 1"),
+            (r#"{"verdict":"approve","minor_count":3,"findings":[]}"#, "its `minor_count` is 3"),
+            (r#"{"verdict":"request_changes"}"#, "nothing for it"),
+            (r#"{"verdict":"request_changes","findings":[]}"#, "nothing for it"),
+            ("request_changes", "nothing for it"),
+            (r#"{"verdict":"request_changes","findings":{"severity":"critical"}}"#, "are no list"),
+            (r#"{"verdict":"approve","findings":"it leaks"}"#, "are no list"),
+        ] {
+            let (verdict, why) = doubt(said);
+            assert_eq!(verdict, Verdict::Approve, "{said}");
+            assert!(why.contains(part), "{said}: {why}");
+        }
+        // What is said for it is its finding.
+        for said in [
+            r#"{"verdict":"request_changes","summary":"the token is printed","critical_count":1}"#,
+            "request_changes: the token is printed",
+        ] {
+            let review = Review::of(said, "request_changes");
+            assert_eq!(review.verdict(), Verdict::RequestChanges, "{said}");
+            assert!(review.findings[0]["title"].as_str().unwrap().contains("the token is printed"));
+            assert_eq!(review.doubt(said, "request_changes"), None);
+        }
+        // Still: what blocks nothing is an approval, whoever concludes what, and however it is counted.
+        for said in [
+            r#"{"verdict":"request_changes","summary":"x","findings":[{"severity":"minor","title":"a"}]}"#,
+            r#"{"verdict":"approve","minor_count":2,"findings":[{"severity":"minor","title":"a"}]}"#,
+            r#"{"verdict":"approve","critical_count":0,"findings":null}"#,
+            r#"{"verdict":"approve"}"#,
+        ] {
+            assert_eq!(doubt(said), (Verdict::Approve, String::new()), "{said}");
+        }
+    }
+
+    #[test]
     fn the_artifact_is_the_same_for_every_reviewer() {
-        let review = Review::of(r#"{"findings": [{"severity": "MINOR", "title": "a"}, "words"]}"#);
+        let said = r#"{"findings": [{"severity": "MINOR", "title": "a"}, "words"]}"#;
+        let review = Review::of(said, "approve");
         let artifact = review.artifact("26.1", Some("a1b2c3d"), "codex");
         assert_eq!(
             artifact,

@@ -333,7 +333,7 @@ impl Session {
                 tale.trouble = Some(gist);
             }
             stage::REVIEW if ["approve", "request_changes"].contains(&came) => {
-                let review = Review::of(said);
+                let review = Review::of(said, came);
                 tale.reviews.push(review.verdict());
                 if let Some(worst) = review.blocking().next() {
                     let line = crate::finding::line(worst);
@@ -344,7 +344,7 @@ impl Session {
             }
             stage::BROWSER if came == "cannot_look" => tale.unseen = Some(gist),
             stage::BROWSER if ["approve", "request_changes"].contains(&came) => {
-                let review = Review::of(said);
+                let review = Review::of(said, came);
                 tale.reviews.push(review.verdict());
                 tale.browser = Some((review, asked.agent.clone()));
             }

@@ -35,6 +35,8 @@ pub struct Reporter {
     pub facts: BTreeMap<String, Type>,
     /// The lists it reports, and the facts of their items.
     pub lists: BTreeMap<String, BTreeMap<String, Type>>,
+    /// Lists that it is asked for and that nobody takes up: whoever knows the workflow reads them in what it said.
+    pub says: BTreeMap<String, BTreeMap<String, Type>>,
     /// What it has to do with what is remembered. A reader has nothing to do with it.
     pub memory: Memory,
 }
@@ -144,10 +146,12 @@ impl Reporter {
         if !self.facts.is_empty() {
             table.insert("facts".to_owned(), toml::Value::Table(facts(&self.facts)));
         }
-        if !self.lists.is_empty() {
-            let lists = self.lists.iter();
-            let lists = lists.map(|(name, of)| (name.clone(), toml::Value::Table(facts(of))));
-            table.insert("lists".to_owned(), toml::Value::Table(lists.collect()));
+        for (key, lists) in [("lists", &self.lists), ("says", &self.says)] {
+            if !lists.is_empty() {
+                let lists = lists.iter();
+                let lists = lists.map(|(name, of)| (name.clone(), toml::Value::Table(facts(of))));
+                table.insert(key.to_owned(), toml::Value::Table(lists.collect()));
+            }
         }
         if self.memory != Memory::None {
             table.insert("memory".to_owned(), toml::Value::String(self.memory.word().to_owned()));
@@ -186,20 +190,21 @@ fn reporters(
     problems: &mut Problems<'_>,
 ) -> BTreeMap<String, Reporter> {
     let mut all = BTreeMap::new();
-    // Only an agent has something to note.
+    // Only an agent has something to note, and is asked for something in its own words.
     let keys: &[&str] = match kind {
-        "role" => &["about", "verdicts", "facts", "lists", "memory"],
+        "role" => &["about", "verdicts", "facts", "lists", "says", "memory"],
         _ => &["about", "verdicts", "facts", "lists"],
     };
     for (name, table) in entries(top, kind, keys, problems) {
         let verdicts = table.need("verdicts", problems);
         let facts = table.get("facts");
-        let lists = table.get("lists");
+        let (lists, says) = (table.get("lists"), table.get("says"));
         let reporter = Reporter {
             about: about(&table, problems),
             verdicts: verdicts.map(|node| verdicts_of(node, problems)).unwrap_or_default(),
             facts: facts.map(|node| facts_of(node, STAGE_WORDS, problems)).unwrap_or_default(),
-            lists: lists.map(|node| lists_of(node, problems)).unwrap_or_default(),
+            lists: lists.map(|node| lists_of(node, "`lists`", problems)).unwrap_or_default(),
+            says: says.map(|node| lists_of(node, "`says`", problems)).unwrap_or_default(),
             memory: memory_of(&table, problems),
         };
         all.insert(name.value, reporter);
@@ -258,10 +263,11 @@ fn facts_of(node: Node<'_>, taken: &[&str], problems: &mut Problems<'_>) -> BTre
 
 fn lists_of(
     node: Node<'_>,
+    key: &str,
     problems: &mut Problems<'_>,
 ) -> BTreeMap<String, BTreeMap<String, Type>> {
     let mut lists = BTreeMap::new();
-    for (name, node) in node.entries("`lists`", problems).unwrap_or_default() {
+    for (name, node) in node.entries(key, problems).unwrap_or_default() {
         let facts = facts_of(node, ITEM_WORDS, problems);
         lists.insert(checked_name(name, "a list", problems), facts);
     }
@@ -296,6 +302,7 @@ about = "plans"
 verdicts = ["planned", "blocked"]
 facts = { task_count = "number", tier = ["low", "high"], marks = { any_of = ["a", "b"] } }
 lists.tasks = { checkpoint = ["none", "human-verify"], size = "1..9" }
+says.doubts = { about = "text" }
 memory = "notes"
 [role.keeper]
 verdicts = ["kept"]
@@ -316,6 +323,8 @@ about = "builds"
         assert_eq!(again.canonical(), canonical);
         assert_eq!(again.roles["planner"].facts, catalogue.roles["planner"].facts);
         assert_eq!(again.roles["planner"].lists, catalogue.roles["planner"].lists);
+        assert_eq!(again.roles["planner"].says, catalogue.roles["planner"].says);
+        assert_eq!(again.roles["planner"].says["doubts"].len(), 1);
         assert_eq!(again.roles["planner"].verdicts, ["planned", "blocked"]);
         assert_eq!(again.roles["planner"].memory, Memory::Notes);
         assert_eq!(again.roles["keeper"].memory, Memory::Curates);
