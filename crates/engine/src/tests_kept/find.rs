@@ -1,5 +1,6 @@
 //! The tests of a file, in the languages whose tests have names.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::tokens::{DEDENT, INDENT, Token, closes, is_name, is_text, said, tokens};
@@ -49,6 +50,8 @@ struct Finder<'t> {
     scopes: Vec<Scope>,
     /// What keeps all of the file from running.
     marks: Vec<(usize, String)>,
+    /// What keeps the tests of a class from running by what stands beside them.
+    beside: BTreeMap<String, Vec<(usize, String)>>,
     /// Where each test begins and ends.
     spans: Vec<(usize, usize)>,
     tests: Tests,
@@ -62,6 +65,7 @@ pub(super) fn tests(language: Language, text: &str) -> Tests {
         tokens: &tokens,
         scopes: Vec::new(),
         marks: Vec::new(),
+        beside: BTreeMap::new(),
         spans: Vec::new(),
         tests: Tests::default(),
     };
@@ -241,6 +245,7 @@ impl Finder<'_> {
 
     /// `def test_it():`, within `class TestIt:` or not.
     fn python(&mut self) {
+        self.python_beside();
         let mut at = 0;
         let mut decorators: Vec<(usize, usize)> = Vec::new();
         let tokens = self.tokens;
@@ -274,6 +279,64 @@ impl Finder<'_> {
         }
     }
 
+    /// What leaves tests out from beside them, as `self.skipTest(…)` in `setUp` does: all of its class, of those made of it, and
+    /// where it stands in none, all of the file.
+    fn python_beside(&mut self) {
+        let tokens = self.tokens;
+        let mut classes: Vec<(String, usize)> = Vec::new();
+        let mut at = 0;
+        while at < tokens.len() {
+            classes.retain(|(_, end)| *end > at);
+            let name = self.text(at + 1).to_owned();
+            match self.text(at) {
+                "class" => {
+                    let made_of = self.phrase(at + 2, self.line_end(at));
+                    let known = self
+                        .beside
+                        .iter()
+                        .filter(|(base, _)| made_of.split(' ').any(|word| word == base.as_str()));
+                    let marks: Vec<_> = known.flat_map(|(_, marks)| marks.clone()).collect();
+                    classes.push((name.clone(), self.python_end(at)));
+                    self.beside.entry(name).or_default().extend(marks);
+                }
+                // What it does within itself is looked at with it.
+                "def" if name.starts_with("test") => at = self.python_end(at),
+                _ => {
+                    if let Some(mark) = self.python_skip(at) {
+                        match classes.last() {
+                            Some((class, _)) => {
+                                self.beside.entry(class.clone()).or_default().push(mark);
+                            }
+                            None => self.marks.push(mark),
+                        }
+                    }
+                }
+            }
+            at += 1;
+        }
+    }
+
+    /// `self.skipTest(…)`, `raise unittest.SkipTest(…)`.
+    fn python_skip(&self, at: usize) -> Option<(usize, String)> {
+        let calls = self.text(at) == "skipTest" && self.text(at + 1) == "(";
+        let said = match self.text(at) {
+            "raise" => self.phrase(at, self.line_end(at)),
+            _ => String::new(),
+        };
+        let raises = said.split(' ').any(|word| ["SkipTest", "Skipped"].contains(&word));
+        let what = if calls { "self.skipTest(…)" } else { "raise SkipTest" };
+        (calls || raises).then(|| (self.line(at), what.to_owned()))
+    }
+
+    /// Where a class or a function ends.
+    fn python_end(&self, at: usize) -> usize {
+        let head = self.line_end(at);
+        match self.text(head) {
+            INDENT => closes(self.tokens, head),
+            _ => head.saturating_sub(1),
+        }
+    }
+
     /// Where the line of a statement ends.
     fn line_end(&self, at: usize) -> usize {
         let breaks = |token: &Token| token.first || [INDENT, DEDENT].contains(&token.text.as_str());
@@ -296,10 +359,7 @@ impl Finder<'_> {
     fn python_item(&mut self, at: usize, decorators: &[(usize, usize)]) -> usize {
         let name = self.text(at + 1).to_owned();
         let head = self.line_end(at);
-        let end = match self.text(head) {
-            INDENT => closes(self.tokens, head),
-            _ => head.saturating_sub(1),
-        };
+        let end = self.python_end(at);
         let skips = ["skip", "xfail", "expectedFailure", "SkipTest", "Skip"];
         let marks: Vec<(usize, String)> = decorators
             .iter()
@@ -312,6 +372,7 @@ impl Finder<'_> {
             if !name.starts_with("Test") && self.text(at + 2) != "(" {
                 marks.push((self.line(at), format!("class {name}")));
             }
+            marks.extend(self.beside.get(&name).cloned().unwrap_or_default());
             self.scopes.push(Scope { name, end, marks });
             return head;
         }

@@ -451,6 +451,98 @@ fn tests_that_do_not_run_any_more_are_missed_by_name_or_by_number() {
         missing(&printed(counts(3), None, counts(2))),
         ["2 tests run, and 3 did on the base"]
     );
-    assert_eq!(missing(&printed(counts(3), None, Some("ok\n".to_owned()))), [""; 0]);
     assert_eq!(missing(&printed(None, None, None)), [""; 0]);
+    assert_eq!(missing(&printed(counts(3), None, None)), [""; 0], "it was not run");
+    assert_eq!(missing(&printed(None, None, Some("ok\n".to_owned()))), [""; 0]);
+}
+
+#[test]
+fn a_test_that_was_seen_to_fail_is_seen_to_pass() {
+    let tap = |passed: &[&str], failed: &[&str]| {
+        let all = passed.iter().map(|name| ("ok", name));
+        let all = all.chain(failed.iter().map(|name| ("not ok", name)));
+        let lines: String = all.map(|(word, name)| format!("{word} 1 - {name}\n")).collect();
+        Some(format!("TAP version 13\n{lines}1..9\n"))
+    };
+    let text = |text: &str| Some(text.to_owned());
+    let found = |base: &Option<String>, red: &Option<String>, now: Option<String>| {
+        missing(&Printed { base: base.clone(), red: red.clone(), now })
+    };
+    let (base, red) = (tap(&["a"], &[]), tap(&["a"], &["b"]));
+    let unseen = ["`b` was seen to fail, and is not among the tests that passed"];
+    // Nothing runs any more, nothing is said any more, another stands in its place, and it is left out.
+    assert!(found(&base, &red, text("1..0\n"))[0].contains("`b` was seen to fail"));
+    assert_eq!(
+        found(&base, &red, text("")),
+        [
+            "what was printed names no test and counts none: 2 ran when the new tests were seen to fail"
+        ]
+    );
+    assert_eq!(found(&base, &red, tap(&["a", "c"], &[])), unseen);
+    assert_eq!(found(&base, &red, tap(&["a", "c"], &["b"])), unseen);
+    assert_eq!(found(&base, &red, text("1..3\nok 1 - a\nok 2 - b # SKIP\nok 3 - c\n")), unseen);
+    assert_eq!(found(&base, &red, tap(&["b", "a"], &[])), [""; 0]);
+    // What failed before is not this work's doing; what moved is what it was.
+    assert_eq!(found(&red, &red, tap(&["a"], &["b"])), [""; 0]);
+    assert_eq!(found(&None, &tap(&[], &["old::b"]), tap(&["new::b"], &[])), [""; 0]);
+    // A file that could not be loaded is named itself.
+    let lacks = tap(&["a"], &["test/b.test.js"]);
+    assert_eq!(found(&base, &lacks, tap(&["a", "subtracts"], &[])), [""; 0]);
+    assert_eq!(found(&base, &lacks, tap(&["a"], &[])).len(), 1);
+    // Where nothing that passes is named, it is counted.
+    let counted = |count: usize| text(&format!("Ran {count} tests in 0.001s\n\nOK\n"));
+    assert_eq!(found(&counted(1), &counted(2), counted(2)), [""; 0]);
+    assert_eq!(found(&counted(1), &counted(2), counted(0)).len(), 2);
+    assert_eq!(found(&counted(1), &None, text("")).len(), 1);
+    let go = "--- FAIL: TestSub (0.00s)\nFAIL\nFAIL\tdemo\t0.002s\n";
+    assert_eq!(found(&None, &text(go), text("ok  \tdemo\t0.002s\n")), [""; 0]);
+}
+
+#[test]
+fn what_leaves_tests_out_from_beside_them_is_found_in_all_that_it_leaves_out() {
+    let file = |head: &str, class: &str, setup: &str| {
+        format!(
+            "import unittest\n{head}\n\nclass {class}:\n    def test_a(self):\n        self.assertEqual(add(1, 2), 3)\n\n{setup}    def test_b(self):\n        self.assertEqual(add(2, 2), 4)\n"
+        )
+    };
+    let found = |now: &str| {
+        let before = file("", "TestAdd(unittest.TestCase)", "");
+        let pair = Pair {
+            path: PathBuf::from("test_add.py"),
+            base: Some(before.into_bytes()),
+            red: None,
+            now: Some(now.as_bytes().to_vec()),
+        };
+        losses(&[pair]).into_iter().map(|loss| loss.what).collect::<Vec<_>>()
+    };
+    let own = "TestAdd(unittest.TestCase)";
+    let base = "class Base(unittest.TestCase):\n    def setUp(self):\n        self.skipTest('x')\n";
+    for now in [
+        file("", own, "    def setUp(self):\n        self.skipTest('x')\n\n"),
+        file(
+            "",
+            own,
+            "    @classmethod\n    def setUpClass(cls):\n        raise unittest.SkipTest('x')\n\n",
+        ),
+        file(
+            "",
+            own,
+            "    def asyncSetUp(self):\n        if True:\n            raise SkipTest\n\n",
+        ),
+        file("raise unittest.SkipTest('x')", own, ""),
+        file("def setUpModule():\n    raise unittest.SkipTest('x')\n", own, ""),
+        file(base, "TestAdd(Base)", ""),
+    ] {
+        let said = found(&now);
+        assert_eq!(said.len(), 2, "{now}\n{said:?}");
+        assert!(said.iter().all(|it| it.contains("does not run as it did")), "{said:?}");
+    }
+    // What leaves out another class, and what sets up, leaves out nothing here.
+    for now in [
+        file("", own, "    def setUp(self):\n        self.it = add(0, 0)\n\n"),
+        file(base, own, ""),
+        file("", own, "    def test_c(self):\n        self.skipTest('x')\n\n"),
+    ] {
+        assert_eq!(found(&now), [""; 0], "{now}");
+    }
 }

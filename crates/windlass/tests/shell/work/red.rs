@@ -87,6 +87,20 @@ fn whoever_implements_cannot_gut_the_test_that_was_seen_to_fail() {
 }
 
 #[test]
+fn a_pass_in_which_the_red_test_never_ran_is_none() {
+    let hollow = meddles("implement", "nothing\n", "'test.sh' = '''echo 1..0\n'''\n");
+    let restored = format!("'test.sh' = '''{}'''\n", crate::work::rig::CHECK);
+    let mut rig = Rig::of(&[todo("1")], &(hollow + &meddles("fix", "done 1\n", &restored)));
+    let seen = rig.ends(&["1"], 0);
+    assert!(seen.contains("1: check tests-kept: fail"), "{seen}");
+    let told = rig.shown("worker", "1", "check-output");
+    let unseen = "`t1` was seen to fail, and is not among the tests that passed";
+    assert!(told.last().unwrap().contains(unseen), "{told:?}");
+    rig.only_marks_changed(&["1"]);
+    rig.was_always_sound();
+}
+
+#[test]
 fn a_test_that_was_there_is_not_taken_away_but_by_a_persons_word() {
     let old = [("tests/old.sh", "grep -qx fine old.txt\n"), ("old.txt", "fine\n")];
     let weakens = works("1", "", "done 1\n").replace(
