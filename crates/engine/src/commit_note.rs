@@ -22,6 +22,13 @@ pub fn with_proof(evidence: &str, tree: &str, proofs: &[Proof]) -> String {
     serde_json::to_string_pretty(&note).unwrap_or_default()
 }
 
+/// The unit that a note is about, if it is one of ours.
+pub fn unit(note: &str) -> Option<String> {
+    let note: Value = serde_json::from_str(note).ok()?;
+    note.get("windlass")?;
+    Some(note.get("unit")?.as_str()?.to_owned())
+}
+
 fn check(
     name: &str,
     came: Check,
@@ -68,4 +75,19 @@ pub fn evidence(run: &Run, books: &Books, effect: &Effect) -> String {
     });
     // A map of strings and numbers can always be written down.
     serde_json::to_string_pretty(&note).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_says_which_unit_it_is_about_and_others_notes_say_nothing() {
+        let ours = json!({ "windlass": "1.0", "unit": "26.1", "checks": [] }).to_string();
+        assert_eq!(unit(&ours).as_deref(), Some("26.1"));
+        let none = json!({ "windlass": "1.0", "unit": null }).to_string();
+        for text in [none.as_str(), "{\"unit\":\"1\"}", "Reviewed-by: Ada", ""] {
+            assert_eq!(unit(text), None, "{text}");
+        }
+    }
 }

@@ -20,7 +20,7 @@ pub mod asserted;
 pub mod books;
 pub mod clerk;
 pub mod clock;
-mod commit_note;
+pub mod commit_note;
 pub mod crew;
 pub mod date;
 pub mod detect;

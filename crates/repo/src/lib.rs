@@ -80,7 +80,7 @@ pub use self::{
     mirror::Heads,
     name::{Branch, NotABranch},
     oid::{NotAnOid, Oid},
-    past::Changed,
+    past::{Changed, Committed},
     person::{Person, When},
     pool::Salvage,
     push::Pushed,

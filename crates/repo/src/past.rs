@@ -1,6 +1,11 @@
 //! What has been committed: the history of what is checked out, and what a commit of it has changed.
 
-use crate::{error::RepoError, git::GitError, oid::Oid, repository::Repository};
+use crate::{
+    error::RepoError,
+    git::GitError,
+    oid::Oid,
+    repository::{NOTES, Repository},
+};
 
 /// What a commit has changed, compared with its first parent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,30 +18,45 @@ pub struct Changed {
     pub deletions: usize,
 }
 
+/// A commit of the history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Committed {
+    /// Which.
+    pub oid: Oid,
+    /// The first line of its message.
+    pub subject: String,
+    /// Our note on it, if there is one.
+    pub note: Option<String>,
+}
+
 impl Repository {
-    /// Every commit in the history of what is checked out, with the first line of its message, newest first.
-    pub fn past(&self) -> Result<Vec<(Oid, String)>, RepoError> {
+    /// Every commit in the history of what is checked out, newest first.
+    pub fn past(&self) -> Result<Vec<Committed>, RepoError> {
         self.commits_of(&["HEAD"])
     }
 
     /// The same of what only other branches of this repository have: what has landed elsewhere, or waits there.
-    pub fn past_elsewhere(&self) -> Result<Vec<(Oid, String)>, RepoError> {
+    pub fn past_elsewhere(&self) -> Result<Vec<Committed>, RepoError> {
         self.commits_of(&["--branches", "--not", "HEAD"])
     }
 
-    fn commits_of(&self, which: &[&str]) -> Result<Vec<(Oid, String)>, RepoError> {
+    fn commits_of(&self, which: &[&str]) -> Result<Vec<Committed>, RepoError> {
         let place = self.refs();
         let call = self.git.call("past", &place);
-        let call = call.args(["log", "-z", "--format=%H %s"]).args(which.iter().copied());
+        let notes = format!("--notes={NOTES}");
+        let call = call.args(["log", "-z", "--no-notes", &notes, "--format=%H %s%n%N"]);
+        let call = call.args(which.iter().copied());
         let said = call.args(["--"]).ok()?;
         let said = String::from_utf8_lossy(&said);
         let commits = said.split('\0').filter(|text| !text.is_empty());
         commits
             .map(|text| {
-                let (oid, subject) = text.split_once(' ').unwrap_or((text, ""));
+                let (first, note) = text.split_once('\n').unwrap_or((text, ""));
+                let (oid, subject) = first.split_once(' ').unwrap_or((first, ""));
                 let oid = Oid::parse(oid)
                     .map_err(|_| GitError::Strange { name: "past", what: text.to_owned() })?;
-                Ok((oid, subject.to_owned()))
+                let note = Some(note.trim()).filter(|note| !note.is_empty()).map(str::to_owned);
+                Ok(Committed { oid, subject: subject.to_owned(), note })
             })
             .collect()
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use windlass_clerks::Changed;
 use windlass_clerks::mission::before::Landing;
-use windlass_repo::{Branch, Oid, RepoError, Repository, Store};
+use windlass_repo::{Branch, Committed, Oid, RepoError, Repository, Store};
 use windlass_sources::plans::{Commit, Drift, Place, Plans, drift, looks_elsewhere};
 
 /// The history of a person's repository, and of what is built beside it.
@@ -40,8 +40,11 @@ fn commits_elsewhere(repository: &Repository) -> Result<Vec<Commit>, RepoError> 
     Ok(known(repository.past_elsewhere()?, Place::Elsewhere))
 }
 
-fn known(commits: Vec<(Oid, String)>, place: Place) -> Vec<Commit> {
-    let one = |(oid, subject): (Oid, String)| Commit { hash: oid.to_string(), subject, place };
+fn known(commits: Vec<Committed>, place: Place) -> Vec<Commit> {
+    let one = |it: Committed| {
+        let task = it.note.as_deref().and_then(windlass_engine::commit_note::unit);
+        Commit { hash: it.oid.to_string(), subject: it.subject, task, place }
+    };
     commits.into_iter().map(one).collect()
 }
 

@@ -10,7 +10,8 @@ use windlass_engine::entry::Check;
 use windlass_engine::shop::lock;
 use windlass_sources::failure::{Cause, Proposal};
 use windlass_sources::plans::{
-    Chosen, Drift, Effort, Form, Known, Number, Plans, Row, Status, Targets, drift,
+    Chosen, Compared, Drift, Effort, Form, Known, Number, Plans, Row, Status, Targets, Unclear,
+    compared,
 };
 use windlass_sources::sprint::{self, BrowserMode, SprintContract, Standing};
 use windlass_sources::{Reading, SourceError};
@@ -58,9 +59,11 @@ impl Work {
         let Some(text) = self.text()? else { return Ok(came("clean")) };
         let Some(past) = &self.history.0 else { return Ok(came("clean")) };
         let commits = past.commits().map_err(|why| SourceError::bad("the history", why))?;
-        let stale = drift(Plans::read(text).rows(), &commits);
+        let Compared { stale, unclear } = compared(Plans::read(text).rows(), &commits);
+        // What nobody can tell is no reason to stop: it is said, and nothing is done about it.
+        let unclear = unclear.iter().take(TOLD).map(Unclear::to_string);
         if stale.is_empty() {
-            return Ok(came("clean"));
+            return Ok(Reading { remarks: unclear.collect(), ..came("clean") });
         }
         let mut remarks: Vec<String> = stale.iter().take(TOLD).map(Drift::to_string).collect();
         if stale.len() > TOLD {

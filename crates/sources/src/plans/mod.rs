@@ -34,7 +34,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 pub use depends::Depends;
-pub use drift::{Commit, Drift, Place, Stale, drift, looks_elsewhere};
+pub use drift::{Commit, Compared, Drift, Place, Stale, Unclear, compared, drift, looks_elsewhere};
 pub use edit::{Appended, NewRow};
 pub use effort::{Effort, Factor, Known, THRESHOLD};
 pub use mark::{HASH_LETTERS, Status};

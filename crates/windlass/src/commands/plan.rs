@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use windlass_clerks::memory::Files;
 use windlass_core::value::Value;
-use windlass_sources::plans::{BYTES_MAX, Drift, Form, NewRow, Number, Plans, Status, drift};
+use windlass_sources::plans::{
+    BYTES_MAX, Compared, Drift, Form, NewRow, Number, Plans, Status, Unclear, compared,
+};
 
 use super::work;
 use crate::error::Error;
@@ -209,12 +211,12 @@ fn synced(
     out: &mut Output,
 ) -> Result<Exit, Error> {
     let commits = past::commits(&place.repository)?;
-    let (mut stale, mut left) = (Vec::new(), Vec::new());
+    let (mut found, mut left) = (Compared::default(), Vec::new());
     revise(place, file, |plans| {
-        stale = drift(plans.rows(), &commits);
+        found = compared(plans.rows(), &commits);
         left.clear();
         let mut mended = plans.clone();
-        for drift in &stale {
+        for drift in &found.stale {
             match mended.with_status(&drift.number, &drift.mended()) {
                 Some(next) => mended = next,
                 None => left.push(drift.number.to_string()),
@@ -222,28 +224,40 @@ fn synced(
         }
         Ok(if check { plans.clone() } else { mended })
     })?;
-    told(&stale, &left, check, json, out)?;
-    Ok(if check && !stale.is_empty() { Exit::Error } else { Exit::Done })
+    told(&found, &left, check, json, out)?;
+    Ok(if check && !found.stale.is_empty() { Exit::Error } else { Exit::Done })
 }
 
 fn told(
-    stale: &[Drift],
+    found: &Compared,
     left: &[String],
     check: bool,
     json: bool,
     out: &mut Output,
 ) -> Result<(), Error> {
+    let Compared { stale, unclear } = found;
     if json {
+        let doubt = |it: &Unclear| {
+            serde_json::json!({
+                "task": it.number.as_str(), "line": it.line, "status": it.status.to_string(),
+                "commit": it.hash, "or_task": it.rival.as_str(),
+            })
+        };
         let one = |drift: &Drift| {
             serde_json::json!({
                 "task": drift.number.as_str(), "line": drift.line, "status": drift.status.to_string(),
                 "becomes": drift.mended().to_string(), "changed": !check && !left.contains(&drift.number.to_string()),
             })
         };
-        return out
-            .json(&serde_json::json!({ "stale": stale.iter().map(one).collect::<Vec<_>>() }));
+        return out.json(&serde_json::json!({
+            "stale": stale.iter().map(one).collect::<Vec<_>>(),
+            "unclear": unclear.iter().map(doubt).collect::<Vec<_>>(),
+        }));
     }
-    if stale.is_empty() {
+    for unclear in unclear {
+        out.line(&format!("{}: left as it is", clean(&unclear.to_string())))?;
+    }
+    if stale.is_empty() && unclear.is_empty() {
         return out.line("every marker says what the history says");
     }
     for drift in stale {

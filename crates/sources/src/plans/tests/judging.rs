@@ -61,7 +61,7 @@ fn words_that_only_look_like_files_are_none() {
 }
 
 fn commit(hash: &str, subject: &str) -> Commit {
-    Commit { hash: hash.to_owned(), subject: subject.to_owned(), place: Place::Here }
+    Commit { hash: hash.to_owned(), subject: subject.to_owned(), task: None, place: Place::Here }
 }
 
 #[test]
@@ -78,7 +78,8 @@ fn stale_markers_are_found_by_subjects_and_hashes_alone() {
     ]);
     let history = [
         commit("bbbbbbbb00", "Log in"),
-        commit("aaaaaaaa00", "log out."),
+        commit("dddddddd00", "log out."),
+        commit("aaaaaaaa00", "Done, more or less"),
         commit("9999999900", "log in"),
         commit("8888888800", "Log in and more"),
         commit("7777777700", ""),
@@ -89,14 +90,56 @@ fn stale_markers_are_found_by_subjects_and_hashes_alone() {
         told,
         [
             "task 1 (line 5) is cc:TODO, and commit bbbbbbb has its name",
-            "task 2 (line 6) is cc:WIP, and commit aaaaaaa has its name",
+            "task 2 (line 6) is cc:WIP, and commit ddddddd has its name",
             "task 5 (line 9) is cc:Done [ccccccc], and that commit is on no branch",
         ]
     );
     let mended: Vec<String> = found.iter().map(|drift| drift.mended().to_string()).collect();
-    assert_eq!(mended, ["cc:Done [bbbbbbb]", "cc:Done [aaaaaaa]", "cc:TODO"]);
+    assert_eq!(mended, ["cc:Done [bbbbbbb]", "cc:Done [ddddddd]", "cc:TODO"]);
     assert_eq!(drift(plans.rows(), &[]).len(), 3);
     assert_eq!(drift(&[], &history), []);
+}
+
+#[test]
+fn a_commit_is_of_one_row_at_most() {
+    let same = |statuses: [&str; 2]| {
+        plans(&[["1", "Log in", "-", statuses[0]], ["2", "Log in", "-", statuses[1]]])
+    };
+    let of =
+        |hash: &str, task: &str| Commit { task: Some(task.to_owned()), ..commit(hash, "Log in") };
+    let told = |plans: &Plans, history: &[Commit]| {
+        let found = compared(plans.rows(), history);
+        let stale: Vec<String> = found
+            .stale
+            .iter()
+            .map(|drift| format!("{} {}", drift.number, drift.mended()))
+            .collect();
+        let unclear: Vec<String> = found.unclear.iter().map(|it| it.number.to_string()).collect();
+        (stale.join(", "), unclear.join(", "))
+    };
+    let is = |stale: &str, unclear: &str| (stale.to_owned(), unclear.to_owned());
+    let (open, one) = (same(["cc:TODO", "cc:TODO"]), commit("bbbbbbbb00", "Log in"));
+    // Nobody can tell whose it is, and nothing is changed.
+    assert_eq!(told(&open, std::slice::from_ref(&one)), is("", "1, 2"));
+    let said = compared(open.rows(), std::slice::from_ref(&one)).unclear[0].to_string();
+    let want = "task 1 (line 5) is cc:TODO, and commit bbbbbbb has its name and that of task 2: nobody can tell whose it is";
+    assert_eq!(said, want);
+    // What is on record with it tells.
+    assert_eq!(told(&open, &[of("bbbbbbbb00", "2")]), is("2 cc:Done [bbbbbbb]", ""));
+    let both = [of("cccccccc00", "1"), of("bbbbbbbb00", "2")];
+    assert_eq!(told(&open, &both), is("1 cc:Done [ccccccc], 2 cc:Done [bbbbbbb]", ""));
+    // It is that of a row that is done, or may be, or of a task that is none of these.
+    assert_eq!(
+        told(&same(["cc:Done [bbbbbbb]", "cc:TODO"]), std::slice::from_ref(&one)),
+        is("", "")
+    );
+    assert_eq!(told(&same(["cc:Done", "cc:TODO"]), std::slice::from_ref(&one)), is("", "2"));
+    assert_eq!(told(&open, &[of("bbbbbbbb00", "7")]), is("", ""));
+    // The other row's is taken, and this one is left.
+    let two = [one, commit("9999999900", "Log in")];
+    assert_eq!(told(&same(["cc:Done [9999999]", "cc:TODO"]), &two), is("2 cc:Done [bbbbbbb]", ""));
+    let gone = same(["cc:Done [eeeeeee]", "cc:TODO"]);
+    assert_eq!(told(&gone, &[of("bbbbbbbb00", "2")]), is("1 cc:TODO, 2 cc:Done [bbbbbbb]", ""));
 }
 
 #[test]

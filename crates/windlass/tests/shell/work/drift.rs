@@ -26,6 +26,25 @@ fn what_has_landed_on_another_branch_is_done() {
 }
 
 #[test]
+fn of_two_rows_of_one_name_the_one_is_done_whose_number_its_commit_has() {
+    let same = |number: &str| row(number, "[P] Write it", "-", "cc:TODO");
+    let mut rig = Rig::of(&[same("1"), same("2")], "");
+    rig.ends(&["2", "--no-tdd"], 0);
+    let done = rig.status("2");
+    let seen = rig.verb(&["plan", "sync"], 0);
+    assert!(seen.contains(SETTLED), "{seen}");
+    rig.write(PLANS, &rig.file(PLANS).unwrap().replace(&done, "cc:TODO"));
+    rig.verb(&["plan", "sync"], 0);
+    assert_eq!((rig.status("1").as_str(), rig.status("2")), ("cc:TODO", done));
+    // Without its note nobody can tell, and nothing is changed.
+    rig.write(PLANS, &rig.plans);
+    rig.scratch.git(&["update-ref", "-d", "refs/notes/windlass"]);
+    let seen = rig.verb(&["plan", "sync"], 0);
+    assert!(seen.contains("nobody can tell whose it is: left as it is"), "{seen}");
+    assert_eq!(rig.file(PLANS).unwrap(), rig.plans);
+}
+
+#[test]
 fn what_waits_on_a_branch_of_its_own_is_done() {
     let mut rig = Rig::of(&[todo("1")], "");
     // A file that nobody has committed is where the change would go: it waits until that is out of its way.
