@@ -66,6 +66,8 @@ pub struct Plans {
     text: String,
     tables: Vec<Tasks>,
     rows: Vec<Row>,
+    /// Rows that say nothing but their number, each with its line.
+    bare: Vec<(Number, usize)>,
     /// What a person should know about how it was read, with the line.
     pub remarks: Vec<(usize, String)>,
 }
@@ -168,6 +170,7 @@ impl Plans {
     pub fn read(text: impl Into<String>) -> Self {
         let text = text.into();
         let (mut tables, mut rows, mut remarks) = (Vec::new(), Vec::new(), Vec::new());
+        let mut bare = Vec::new();
         let found = table::tables(&text);
         let sections = if found.is_empty() { Vec::new() } else { sections(&text) };
         for found in found {
@@ -188,13 +191,20 @@ impl Plans {
             for row in &found.rows {
                 match one(&text, row, columns, tables.len()) {
                     Ok(read) => rows.push(Row { section: section.clone(), ..read }),
-                    Err(Some(what)) => remarks.push((row.line, what)),
-                    Err(None) => {}
+                    Err(NoTask::Wrong(what)) => remarks.push((row.line, what)),
+                    Err(NoTask::Bare(number)) => {
+                        let what = format!(
+                            "task {number} says nothing but its number: this row is left alone"
+                        );
+                        remarks.push((row.line, what));
+                        bare.push((number, row.line));
+                    }
+                    Err(NoTask::Heading) => {}
                 }
             }
             tables.push(Tasks { columns, width: header.len(), header, end: found.end });
         }
-        Plans { text, tables, rows, remarks }
+        Plans { text, tables, rows, bare, remarks }
     }
 
     /// What the file is.
@@ -224,8 +234,10 @@ impl Plans {
     /// Whole numbers for rows to be: those after the largest that is there, and where that is the last that can be counted,
     /// whichever no row begins with.
     pub fn free(&self) -> impl Iterator<Item = Number> {
-        let first = |row: &Row| row.number.as_str().split('.').next()?.parse::<u64>().ok();
-        let taken: BTreeSet<u64> = self.rows.iter().filter_map(first).collect();
+        let first = |number: &Number| number.as_str().split('.').next()?.parse::<u64>().ok();
+        let bare = self.bare.iter().map(|(number, _)| number);
+        let all = self.rows.iter().map(|row| &row.number).chain(bare);
+        let taken: BTreeSet<u64> = all.filter_map(first).collect();
         let after = taken.last().map_or(Some(1), |last| last.checked_add(1));
         let after = after.into_iter().flat_map(|first| first..=u64::MAX);
         let free = after.chain(1..=u64::MAX).filter(move |number| !taken.contains(number));
@@ -258,19 +270,25 @@ fn sections(text: &str) -> Vec<(usize, String)> {
     outline.headings.into_iter().map(|heading| (heading.start, heading.text)).collect()
 }
 
-/// Reads a row; what is wrong with it, if it is no task and that is worth saying.
-fn one(
-    text: &str,
-    row: &table::Row,
-    columns: [usize; 5],
-    table: usize,
-) -> Result<Row, Option<String>> {
+/// A row that is no task.
+enum NoTask {
+    /// Something like a heading within a table.
+    Heading,
+    /// It has a number, and says nothing else.
+    Bare(Number),
+    /// What is wrong with it.
+    Wrong(String),
+}
+
+/// Reads a row.
+fn one(text: &str, row: &table::Row, columns: [usize; 5], table: usize) -> Result<Row, NoTask> {
     let said = |place: usize| row.cells.get(place).map_or("", |cell| &text[cell.clone()]);
     let [task, content, dod, depends, status] = columns.map(said);
     let all = [task, content, dod];
-    // Something like a heading within a table.
     if [content, dod, depends, status].iter().all(|cell| cell.trim().is_empty()) {
-        return Err(None);
+        let number = Number::of(&plain(&untagged(task)));
+        let number = number.filter(|it| it.as_str().contains(|it: char| it.is_ascii_digit()));
+        return Err(number.map_or(NoTask::Heading, NoTask::Bare));
     }
     let tags = Tags {
         parallel: [task, content].iter().any(|cell| tag(cell, "[p]").is_some()),
@@ -278,11 +296,11 @@ fn one(
         ultrathink: all.iter().any(|cell| cell.to_ascii_lowercase().contains("ultrathink")),
     };
     let number = Number::of(&plain(&untagged(task))).ok_or_else(|| {
-        Some(format!("{:?} is no number of a task: this row is left alone", plain(task)))
+        NoTask::Wrong(format!("{:?} is no number of a task: this row is left alone", plain(task)))
     })?;
     let cells = columns.map(|place| row.cells.get(place).cloned());
     let [Some(a), Some(b), Some(c), Some(d), Some(e)] = cells else {
-        return Err(Some(format!(
+        return Err(NoTask::Wrong(format!(
             "task {number} has no cell for each column: this row is left alone"
         )));
     };

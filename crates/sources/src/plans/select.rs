@@ -158,6 +158,14 @@ pub enum Refusal {
         /// The first and the last that there are.
         rows: Option<(Number, Number)>,
     },
+    /// Its row says nothing but its number.
+    #[error("task {number} says nothing but its number, on line {line}")]
+    Bare {
+        /// Which.
+        number: Number,
+        /// Its line, from 1.
+        line: usize,
+    },
     /// More than one row has that number.
     #[error("the number {number} is there twice, on lines {} and {}", lines.0, lines.1)]
     Twice {
@@ -187,6 +195,9 @@ impl Refusal {
                 format!("name tasks by the numbers of their rows: {verb} 3, or {verb} all")
             }
             Refusal::Backwards { from, to } => format!("{verb} {to}-{from}"),
+            Refusal::Bare { .. } => {
+                "say in its row what is to be done and when it is, or take the row out".to_owned()
+            }
             Refusal::Twice { .. } => "give each of them a number of its own".to_owned(),
             Refusal::Unfinished { targets, .. } => {
                 format!("to include what is waited for: {verb} {targets}")
@@ -252,6 +263,7 @@ impl Plans {
 struct Choice<'p> {
     rows: &'p [Row],
     by_number: BTreeMap<&'p Number, Vec<usize>>,
+    bare: &'p [(Number, usize)],
     remarks: Vec<String>,
 }
 
@@ -261,7 +273,7 @@ impl<'p> Choice<'p> {
         for (at, row) in plans.rows().iter().enumerate() {
             by_number.entry(&row.number).or_default().push(at);
         }
-        Choice { rows: plans.rows(), by_number, remarks: Vec::new() }
+        Choice { rows: plans.rows(), by_number, bare: &plans.bare, remarks: Vec::new() }
     }
 
     /// The rows that are meant.
@@ -287,6 +299,10 @@ impl<'p> Choice<'p> {
             (_, _, None) => Vec::new(),
         };
         if exact.is_none() && meant.is_empty() {
+            let bare = said.one.as_ref().and_then(|one| self.bare.iter().find(|it| it.0 == *one));
+            if let Some((number, line)) = bare.cloned() {
+                return Err(Refusal::Bare { number, line });
+            }
             let first = self.rows.iter().map(|row| &row.number).min().cloned();
             let last = self.rows.iter().map(|row| &row.number).max().cloned();
             return Err(Refusal::NoSuch { said: said.text.clone(), rows: first.zip(last) });

@@ -257,3 +257,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_row_with_a_number_and_nothing_else_is_named_with_its_line() {
+    let rows = "| 10 | Ten | it works | - | cc:TODO |\n| 11 |  |  |  |  |\n| **Later** | | | | |\n";
+    let plans = Plans::read(format!("{HEADER}{rows}"));
+    let said = "task 11 says nothing but its number: this row is left alone".to_owned();
+    assert_eq!(plans.remarks, [(4, said)]);
+    assert_eq!(picked(&plans, "all"), ["10"]);
+    let (refusal, next) = refused(&plans, "11");
+    assert_eq!(refusal, "task 11 says nothing but its number, on line 4");
+    assert!(next.starts_with("say in its row what is to be done"), "{next}");
+    assert!(refused(&plans, "12").0.starts_with("there is no task 12"));
+    assert_eq!(plans.free().next(), Some(number("12")), "its number is taken");
+}
