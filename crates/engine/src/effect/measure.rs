@@ -28,6 +28,8 @@ pub(super) enum Measure {
     Residuals,
     /// It takes nothing from tests.
     TestsKept,
+    /// It changes something.
+    ChangeMade,
 }
 
 /// What came of it, and what is said about it.
@@ -40,11 +42,12 @@ impl Measure {
             "todos" => Some(Measure::Todos),
             "residuals" => Some(Measure::Residuals),
             TESTS_KEPT => Some(Measure::TestsKept),
+            "change-made" => Some(Measure::ChangeMade),
             _ => None,
         }
     }
 
-    /// Whether it is evidence. That nothing is left to be done is none.
+    /// Whether it is evidence. That nothing is left to be done is none, and that something was done says nothing of what.
     pub fn proves(self) -> bool {
         matches!(self, Measure::ChangeLimits | Measure::Residuals | Measure::TestsKept)
     }
@@ -76,6 +79,9 @@ impl Measure {
                 }
                 Ok(left_behind(&residuals(&files)))
             }
+            Measure::ChangeMade => {
+                Ok(made(changes.len(), with.get("redo") == Some(&Value::Flag(true))))
+            }
             Measure::TestsKept => tests_kept(store, job.upheld.as_ref(), tree, base, commit),
             Measure::Todos => {
                 let mut found = Vec::new();
@@ -95,6 +101,19 @@ fn text<'w>(with: &'w BTreeMap<String, Value>, key: &str) -> Option<&'w str> {
     match with.get(key) {
         Some(Value::Text(text)) => Some(text),
         _ => None,
+    }
+}
+
+/// Whether anything was changed. What was done before may be as it is to be.
+fn made(files: usize, redo: bool) -> Measured {
+    match (files, redo) {
+        (0, true) => (Check::Skipped, "nothing was changed: it was done before\n".to_owned()),
+        (0, false) => (
+            Check::Fail,
+            "nothing was changed: do what the task says, or say why there is nothing to do\n"
+                .to_owned(),
+        ),
+        (files, _) => (Check::Pass, format!("{files} files are changed\n")),
     }
 }
 
@@ -340,6 +359,15 @@ mod tests {
         let apart = [".harness".to_owned()];
         let own = paths(&[".harness/state.json"]);
         assert_eq!(limits(&own, Some(NO_LIMIT), None, &apart).0, Check::Fail);
+    }
+
+    #[test]
+    fn nothing_at_all_is_no_change_but_where_it_was_done_before() {
+        assert_eq!(
+            [made(0, false).0, made(0, true).0, made(1, false).0],
+            [Check::Fail, Check::Skipped, Check::Pass]
+        );
+        assert!(!Measure::ChangeMade.proves());
     }
 
     #[test]

@@ -122,6 +122,7 @@ impl Picked {
         let facts = [
             ("skip_tdd".to_owned(), Value::Flag(self.row.tags.skip_tdd)),
             ("effort_score".to_owned(), Value::Number(effort.score())),
+            ("redo".to_owned(), Value::Flag(self.row.status.is_done())),
         ];
         Item {
             id: self.row.number.as_str().into(),

@@ -35,6 +35,41 @@ fn nobody_blocks_with_minor_findings_alone() {
 }
 
 #[test]
+fn what_a_reviewer_counts_and_does_not_name_is_asked_for_again() {
+    let first = |say: &str| says(&who("work-reviewer", "1", 1), say, &[]);
+    let counted = first("verdict = 'approve', critical_count = 1");
+    let mut rig = Rig::of(&[todo("1")], &counted);
+    let seen = rig.ends(&["1", "--no-tdd"], 0);
+    assert_eq!(rig.came("work-reviewer", "1"), ["unknown", "approve"], "{seen}");
+    assert!(seen.contains("its `critical_count` is 1, and its `findings` name 0"), "{seen}");
+    // What is said without a finding is one.
+    let said =
+        first("verdict = 'request_changes', major_count = 2, summary = 'the token is printed'");
+    let mut rig = Rig::of(&[todo("1")], &said);
+    rig.ends(&["1", "--no-tdd"], 0);
+    assert_eq!(rig.came("work-reviewer", "1"), ["request_changes", "approve"]);
+    let told = rig.shown("worker", "1", "findings");
+    assert!(told.len() == 1 && told[0].contains("the token is printed"), "{told:?}");
+    rig.only_marks_changed(&["1"]);
+}
+
+#[test]
+fn nothing_is_not_done_silently_but_where_it_was_done_before() {
+    let lazy = simply(&who("worker", "1", 0), "done", "it is there");
+    let row = |status: &str| crate::work::rig::row("1", "[skip:tdd] Write 1", "-", status);
+    let mut rig = Rig::of(&[row("cc:TODO")], &lazy);
+    let seen = rig.ends(&["1"], 8);
+    assert!(seen.contains("1: check change-made: fail"), "{seen}");
+    let told = rig.shown("worker", "1", "check-output");
+    assert!(told.iter().any(|it| it.contains("nothing was changed")), "{told:?}");
+    assert_eq!((rig.status("1").as_str(), rig.subjects().len()), ("cc:WIP", 0));
+    assert_eq!(rig.came("work-reviewer", "1"), [""; 0], "nobody is paid to look at nothing");
+    let mut rig = Rig::of(&[row("cc:Done")], &lazy);
+    rig.ends(&["1"], 0);
+    assert!(rig.status("1").starts_with("cc:Done"), "{}", rig.told);
+}
+
+#[test]
 fn a_severity_that_nobody_knows_does_not_land() {
     let script = reviews("1", 1, "approve", &["blocker"]);
     let mut rig = Rig::of(&[todo("1")], &script);
