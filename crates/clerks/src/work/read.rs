@@ -118,19 +118,19 @@ impl Work {
     /// A row as a person has it by now.
     fn row_by_now(&self, at: &Situation) -> Result<Reading, SourceError> {
         let Some((unit, _)) = &at.unit else { return Ok(came("open")) };
-        let began = self.session().row(unit).map(|row| row.status.clone());
+        let began = self.session().row(unit).cloned();
         // What has no row, or is new, is nobody else's.
         let Some(began) = began else { return Ok(came("open")) };
         let now = self.text()?.map(Plans::read);
-        let now = now.as_ref().and_then(|plans| plans.row(&Number::of(unit)?));
-        let Some(now) = now.map(|row| row.status.clone()) else {
+        let Some(row) = now.as_ref().and_then(|plans| plans.row(&Number::of(unit)?)) else {
             return Ok(Reading {
                 remarks: vec![format!("task {unit} was taken out of {}", self.path)],
                 ..came("removed")
             });
         };
+        let now = row.status.clone();
         let word = match &now {
-            same if *same == began => "open",
+            same if *same == began.status => "open",
             Status::Done { .. } => "done",
             // Who has set it works on it; one that was there when tasks were selected is of somebody who was cut off.
             Status::Wip if !lock(&self.cells).has_written(unit, &now) => "theirs",
@@ -142,7 +142,39 @@ impl Work {
             reading
                 .remarks
                 .push(format!("task {unit} was set to {now} in {} meanwhile", self.path));
+            return Ok(reading);
         }
+        self.reworded(&began, row)
+    }
+
+    /// A row that is ours to do: as it was when tasks were selected, or with what somebody has made of it since.
+    fn reworded(&self, began: &Row, now: &Row) -> Result<Reading, SourceError> {
+        let (number, path) = (&now.number, &self.path);
+        let says = |row: &Row| (row.content.clone(), row.dod.clone(), row.tags);
+        if says(began) == says(now) {
+            return Ok(came("open"));
+        }
+        if now.content.is_empty() {
+            let what = format!("task {number} does not say any more what is to be done in {path}");
+            return Ok(Reading { remarks: vec![what], ..came("theirs") });
+        }
+        let effort = effort(now, &self.failed_before()?).score();
+        let facts = [
+            ("skip_tdd".to_owned(), Value::Flag(now.tags.skip_tdd)),
+            ("effort_score".to_owned(), Value::Number(effort)),
+            ("dod".to_owned(), Value::text(&now.dod)),
+        ];
+        let item = Item {
+            id: number.as_str().into(),
+            title: now.content.as_str().into(),
+            facts: facts.into(),
+            ..Item::default()
+        };
+        let mut reading = came("reworded");
+        reading.lists.insert("row".to_owned(), vec![item]);
+        let what =
+            format!("task {number} was changed in {path} meanwhile: it is done as it says by now");
+        reading.remarks.push(what);
         Ok(reading)
     }
 
@@ -367,10 +399,14 @@ fn not_approved(path: &str) -> String {
 
 /// A contract as it follows from a task and the project.
 fn draft(session: &Session, unit: &str, checks: &BTreeMap<String, String>) -> SprintContract {
-    if let Some(row) = session.row(unit) {
-        return SprintContract::draft(row, checks);
-    }
     let tale = session.tales.get(unit);
+    if let Some(row) = session.row(unit) {
+        let mut row = row.clone();
+        if let Some(tale) = tale.filter(|tale| !tale.content.is_empty()) {
+            (row.content, row.dod) = (tale.content.clone(), tale.dod.clone());
+        }
+        return SprintContract::draft(&row, checks);
+    }
     let (content, dod) =
         tale.map_or(("", UNLISTED_DOD), |it| (it.content.as_str(), it.dod.as_str()));
     let dod = if dod.is_empty() { UNLISTED_DOD } else { dod };

@@ -47,6 +47,8 @@ pub struct Left {
 /// Several tasks together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct All {
+    /// How they were worked on: `solo`, `parallel`, `breezing`, `codex`.
+    pub mode: String,
     /// What each is called, with its commit if it is done.
     pub tasks: Vec<Told>,
     /// How many files were changed.
@@ -75,6 +77,8 @@ pub enum End {
     Done(Option<String>),
     /// It is not.
     Open,
+    /// Somebody has taken it out: there was nothing to do.
+    Gone,
 }
 
 impl Done {
@@ -200,9 +204,18 @@ impl All {
     }
 
     fn title(&self) -> String {
-        let done = self.tasks.iter().filter(|task| matches!(task.end, End::Done(_))).count();
-        let mark = if done == self.tasks.len() { '✓' } else { '✗' };
-        format!("{mark} Breezing Complete: {done}/{} tasks", self.tasks.len())
+        let count = |is: fn(&End) -> bool| self.tasks.iter().filter(|task| is(&task.end)).count();
+        let done = count(|end| matches!(end, End::Done(_)));
+        let all = count(|end| *end != End::Gone);
+        let (mark, how) = if done == all { ('✓', "Complete") } else { ('✗', "Incomplete") };
+        match (self.mode.as_str(), how) {
+            ("breezing", "Complete") => format!("{mark} Breezing Complete: {done}/{all} tasks"),
+            (mode, how) => {
+                let mode = if mode.is_empty() { "work" } else { mode };
+                let (first, rest) = mode.split_at(mode.chars().next().map_or(0, char::len_utf8));
+                format!("{mark} {}{rest} {how}: {done}/{all} tasks", first.to_uppercase())
+            }
+        }
     }
 }
 
@@ -212,6 +225,7 @@ impl Told {
             End::Done(Some(hash)) => ('✓', format!(" [{hash}]")),
             End::Done(None) => ('✓', String::new()),
             End::Open => ('✗', String::new()),
+            End::Gone => ('–', String::new()),
         }
     }
 }
@@ -348,6 +362,7 @@ mod tests {
     fn all() -> All {
         let told = |name: &str, end| Told { name: name.to_owned(), end };
         All {
+            mode: "breezing".to_owned(),
             tasks: vec![
                 told("One", End::Done(Some("a1b2c3d".to_owned()))),
                 told("Two with a name that goes on and on and on", End::Done(None)),
@@ -401,7 +416,7 @@ mod tests {
         let drawn = all().boxed();
         let want = "\
 ┌─────────────────────────────────────────────┐
-│ ✗ Breezing Complete: 2/3 tasks              │
+│ ✗ Breezing Incomplete: 2/3 tasks            │
 ├─────────────────────────────────────────────┤
 │                                             │
 │  1. ✓ One [a1b2c3d]                         │
@@ -442,11 +457,27 @@ mod tests {
         );
         let text = all().markdown();
         assert!(
-            text.starts_with("## ✗ Breezing Complete: 2/3 tasks\n\n1. ✓ One \\[a1b2c3d\\]\n"),
+            text.starts_with("## ✗ Breezing Incomplete: 2/3 tasks\n\n1. ✓ One \\[a1b2c3d\\]\n"),
             "{text}"
         );
         assert!(text.contains("- 3 files changed, 20 insertions(+), 4 deletions(-)\n"), "{text}");
         assert_eq!(code("a`b"), "`` a`b ``");
+    }
+
+    #[test]
+    fn the_heading_says_how_they_were_worked_on_and_whether_all_are_done() {
+        let all = |mode: &str, ends: &[End]| {
+            let one = |end: &End| Told { name: "x".to_owned(), end: end.clone() };
+            let tasks = ends.iter().map(one).collect();
+            All { mode: mode.to_owned(), tasks, ..All::default() }.title()
+        };
+        let done = || End::Done(None);
+        assert_eq!(all("breezing", &[done(), done()]), "✓ Breezing Complete: 2/2 tasks");
+        assert_eq!(all("breezing", &[done(), End::Open]), "✗ Breezing Incomplete: 1/2 tasks");
+        assert_eq!(all("parallel", &[done(), done()]), "✓ Parallel Complete: 2/2 tasks");
+        assert_eq!(all("solo", &[End::Open, End::Open]), "✗ Solo Incomplete: 0/2 tasks");
+        assert_eq!(all("codex", &[done(), End::Gone]), "✓ Codex Complete: 1/1 tasks");
+        assert_eq!(all("", &[done()]), "✓ Work Complete: 1/1 tasks");
     }
 
     #[test]

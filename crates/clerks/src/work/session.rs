@@ -132,6 +132,8 @@ pub struct Tale {
     pub end: Option<Settled>,
     /// The task that was not done and that it waited for.
     pub because: Option<String>,
+    /// Who has left it out, and why.
+    pub left_out: Option<String>,
 }
 
 /// What a contract's reviewer adds to it.
@@ -152,6 +154,11 @@ impl Tale {
     pub fn is_marked(&self) -> bool {
         matches!(self.mark, Some(Status::Done { .. }))
     }
+
+    /// Whether its row has gone: there is nothing left to do about it.
+    pub fn is_gone(&self) -> bool {
+        self.records.iter().any(|it| it == "removed")
+    }
 }
 
 impl Session {
@@ -168,7 +175,7 @@ impl Session {
         self.papers.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
     }
 
-    /// The row of a task, as it was when tasks were selected.
+    /// The row of a task, as it was when tasks were selected. What it says by now is in its tale.
     pub fn row(&self, unit: &str) -> Option<&Row> {
         self.plans.as_ref()?.row(&Number::of(unit)?)
     }
@@ -183,6 +190,35 @@ impl Session {
     /// Whether a task is done.
     pub fn is_done(&self, unit: &str) -> bool {
         self.tales.get(unit).is_some_and(|tale| tale.end == Some(Settled::Done))
+    }
+
+    /// Whether a task is done and all is well with it: somebody has it, and what failed after it was done is mended, or was left
+    /// as it is by a person.
+    pub fn is_well(&self, unit: &str) -> bool {
+        let mut unit = unit;
+        // Each fix is of another task than the one before: it ends.
+        for _ in 0..=self.proposals.len() {
+            let Some(tale) = self.tales.get(unit).filter(|it| it.end == Some(Settled::Done)) else {
+                return false;
+            };
+            if self.is_left(tale) {
+                return false;
+            }
+            let fix = tale.failed_after.as_ref().and_then(|_| {
+                let mut own = self.proposals.iter().rev();
+                own.find(|(it, _)| it.source_task_id == unit)
+            });
+            match fix {
+                Some((_, Fate::Rejected)) | None => return true,
+                Some((fix, _)) => unit = &fix.fix_task_id,
+            }
+        }
+        false
+    }
+
+    /// Whether what was built of a task is on a branch of the run's own, and nobody has it.
+    pub fn is_left(&self, tale: &Tale) -> bool {
+        self.no_commit && tale.commit.is_some() && !tale.is_marked()
     }
 
     /// The fix that was proposed last for a task.
@@ -408,10 +444,13 @@ impl Session {
                 }
             }
             Event::Moved(moved) => self.moved(moved, run),
-            Event::UnitSettled { unit, .. } => {
+            Event::UnitSettled { unit, by, .. } => {
                 if let Some(view) = run.unit_at(*unit) {
                     let because = view.because.as_ref().map(ToString::to_string);
+                    let left_out = by.as_ref().map(|by| format!("{}: {}", by.who, by.reason));
                     self.settles(&view.id.clone(), view.status, because);
+                    let tale = self.tale(&view.id);
+                    tale.left_out = tale.left_out.take().or(left_out);
                 }
             }
             Event::Ended { outcome } => self.ended = Some(*outcome),
@@ -464,6 +503,15 @@ impl Session {
         let Some(unit) = unit else { return };
         let tale = self.tale(&unit);
         match at.as_str() {
+            // Somebody has written something else into its row since tasks were selected.
+            stage::LOOK => {
+                if let Some(row) = items("row").first() {
+                    tale.content = row.title.to_string();
+                    if let Some(Value::Text(dod)) = row.facts.get("dod") {
+                        tale.dod = dod.to_string();
+                    }
+                }
+            }
             stage::BACKGROUND => {
                 tale.purpose = titled("background", "purpose");
                 tale.impact = titled("background", "impact");
@@ -584,4 +632,59 @@ pub const UNLISTED_DOD: &str = "It does what is said; tests pass";
 fn contract_of(path: &str) -> Option<String> {
     let name = path.strip_prefix(sprint::DIRECTORY)?.strip_prefix('/')?;
     name.strip_suffix(".sprint-contract.json").map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn done(failed_after: bool) -> Tale {
+        Tale {
+            end: Some(Settled::Done),
+            commit: Some("a1b2c3d".to_owned()),
+            mark: Some(Status::done(Some("a1b2c3d"))),
+            failed_after: failed_after.then(|| "FAILED".to_owned()),
+            ..Tale::default()
+        }
+    }
+
+    fn fix(of: &str, id: &str) -> Proposal {
+        let text = |text: &str| text.to_owned();
+        Proposal {
+            fix_task_id: text(id),
+            source_task_id: text(of),
+            content: text("fix: it"),
+            dod: text("Tests/CI pass"),
+            depends: text(of),
+            failure_category: text("timeout"),
+            cause_key: text("timeout - -"),
+            test: None,
+            plans: None,
+        }
+    }
+
+    #[test]
+    fn a_task_is_well_once_somebody_has_it_and_what_failed_with_it_is_mended() {
+        let mut session = Session::default();
+        session.tales.insert("1".into(), done(true));
+        session.tales.insert("2".into(), done(false));
+        session.tales.insert("3".into(), Tale::default());
+        session.proposals.push((fix("1", "1.fix"), Fate::Direct));
+        let well = |session: &Session| ["1", "2", "3"].map(|unit| session.is_well(unit));
+        assert_eq!(well(&session), [false, true, false], "its fix is not done");
+        session.tales.insert("1.fix".into(), done(true));
+        session.proposals.push((fix("1.fix", "1.fix2"), Fate::Pending));
+        assert_eq!(well(&session), [false, true, false], "nor is the fix of that");
+        session.tales.insert("1.fix2".into(), done(false));
+        assert_eq!(well(&session), [true, true, false]);
+        // A person has said that it stays as it is.
+        session.tales.remove("1.fix2");
+        session.proposals[1].1 = Fate::Rejected;
+        assert!(session.is_well("1"));
+        // What is on a branch that nobody has taken.
+        session.no_commit = true;
+        assert!(session.is_well("2"), "it was handed over");
+        session.tales.get_mut("2").unwrap().mark = Some(Status::Wip);
+        assert!(!session.is_well("2"));
+    }
 }

@@ -12,6 +12,7 @@ stages! { ALL:
     FIX = "fix",
     IMPLEMENT = "implement",
     LANDING = "landing",
+    LOOK = "look",
     PLANS = "plans",
     PROPOSE_FIX = "propose_fix",
     PROPOSE_LAST = "propose_last",

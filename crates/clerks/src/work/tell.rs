@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use windlass_core::value::Value;
 use windlass_core::workflow::Settled;
 use windlass_engine::clerk::{Situation, Told};
 use windlass_engine::date::date;
@@ -44,7 +45,7 @@ impl Work {
             ("progress", _) => self.progress(),
             ("lane-kept", _) => self.kept(),
             ("unfinished-tasks", _) => self.unfinished(at)?,
-            ("aggregate-report", _) => self.aggregated(),
+            ("aggregate-report", _) => self.aggregated(at),
             // Markers and results of reviews are written whenever something has happened, not only now.
             _ => Told::default(),
         })
@@ -155,26 +156,30 @@ impl Work {
     }
 
     /// The box over all tasks.
-    fn aggregated(&self) -> Told {
+    fn aggregated(&self, at: &Situation) -> Told {
         let session = self.session();
         if session.order.len() < 2 {
             return Told::default();
         }
-        let mut all = All { left: self.left(&session), ..All::default() };
+        let mode = match at.with.get("mode") {
+            Some(Value::Text(mode)) => mode.to_string(),
+            _ => String::new(),
+        };
+        let mut all = All { mode, left: self.left(&session), ..All::default() };
         let mut files = std::collections::BTreeSet::new();
         for unit in &session.order {
             let tale = session.tales.get(unit);
             let name = session.title(unit);
-            let done = tale.filter(|tale| tale.end == Some(Settled::Done) || tale.is_marked());
-            let end = match done {
-                Some(tale) => {
+            let end = match tale {
+                Some(tale) if tale.is_gone() => End::Gone,
+                Some(tale) if session.is_well(unit) => {
                     let changed = self.changed(tale);
                     files.extend(changed.files);
                     all.insertions += changed.insertions;
                     all.deletions += changed.deletions;
                     End::Done(tale.commit.as_deref().filter(|_| !session.no_commit).map(short))
                 }
-                None => End::Open,
+                Some(_) | None => End::Open,
             };
             all.tasks.push(Line { name, end });
         }
@@ -219,8 +224,13 @@ impl Work {
         let session = self.session();
         let Some(unit) = &session.settled else { return Told::default() };
         let content = session.tales.get(unit).map_or("", |tale| tale.content.as_str());
-        let done = session.order.iter().filter(|unit| session.is_done(unit)).count();
-        text(progress(done, session.order.len(), content))
+        let gone = |unit: &&String| session.tales.get(*unit).is_some_and(Tale::is_gone);
+        let (gone, left): (Vec<&String>, Vec<&String>) = session.order.iter().partition(gone);
+        if gone.contains(&unit) {
+            return Told::default();
+        }
+        let done = left.iter().filter(|unit| session.is_done(unit)).count();
+        text(progress(done, left.len(), content))
     }
 
     fn escalated(&self, unit: &str) -> Told {
@@ -278,7 +288,7 @@ impl Work {
                 let _ = write!(said, "\n  {unit} {}: it was not begun", session.title(unit));
                 continue;
             };
-            if tale.end == Some(Settled::Done) && !self.is_left_on_branch(&session) {
+            if session.is_well(unit) && !tale.is_gone() {
                 continue;
             }
             let why = why(tale, &session);
@@ -295,11 +305,6 @@ impl Work {
         let next = "`windlass work` goes on with what is not cc:Done; `windlass lanes list` names what was built of it";
         Ok(text(format!("Not done:{said}\n{next}")))
     }
-
-    fn is_left_on_branch(&self, session: &Session) -> bool {
-        session.no_commit
-            && session.tales.values().any(|tale| tale.commit.is_some() && !tale.is_marked())
-    }
 }
 
 /// Why a task is not done.
@@ -314,12 +319,10 @@ fn why(tale: &Tale, session: &Session) -> String {
         Some(Settled::Skipped) if record("misunderstood") => {
             "it was left out: it was not understood as it was meant".to_owned()
         }
-        Some(Settled::Skipped) if record("removed") => {
-            "it was taken out of Plans.md meanwhile".to_owned()
-        }
-        Some(Settled::Skipped) => {
-            "its row was changed meanwhile, and it was left as it is".to_owned()
-        }
+        Some(Settled::Skipped) => match &tale.left_out {
+            Some(by) => format!("it was left out by {by}"),
+            None => "its row was changed meanwhile, and it was left as it is".to_owned(),
+        },
         Some(Settled::Failed) if record("contract_changed") => {
             format!("its contract was changed after it was approved; {}", trouble())
         }
@@ -327,6 +330,12 @@ fn why(tale: &Tale, session: &Session) -> String {
             format!("it was given up, and its lane is kept: {}", trouble())
         }
         Some(Settled::Failed) => trouble(),
+        Some(Settled::Done) if tale.is_gone() => {
+            "it was taken out of Plans.md meanwhile".to_owned()
+        }
+        Some(Settled::Done) if !session.is_left(tale) => {
+            "it is cc:Done, and what fails since then is not mended".to_owned()
+        }
         Some(Settled::Done) => {
             let branch = session.branch.as_deref().unwrap_or_default();
             format!("it is done, and was left on the branch {branch}")

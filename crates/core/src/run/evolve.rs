@@ -14,7 +14,7 @@ use super::{
     time::Stamp,
     timer::Timers,
 };
-use crate::workflow::{Go, Holder, ScopeIx, Workflow};
+use crate::workflow::{Errand, Go, Holder, Kind, ScopeIx, Workflow};
 
 impl Run {
     /// The run that a first event begins.
@@ -277,7 +277,12 @@ impl Run {
             let items = self.frame(id).and_then(|frame| frame.lists.get(list).cloned());
             let Some(items) = items else { continue };
             if *scope == ScopeIx::UNIT {
+                let reads =
+                    matches!(self.flow.stage(moved.stage).kind, Kind::Errand(Errand::Read { .. }));
                 self.add_units(&items, unit);
+                if let Some(unit) = unit.filter(|_| reads) {
+                    self.rename(unit, &items);
+                }
             } else {
                 self.add_children(id, *scope, &items);
             }
@@ -301,8 +306,7 @@ impl Run {
             Go::Again => self.repeat(id),
             Go::Leave(how) => self.leave(id, *how),
             Go::Pause(stage) => {
-                let asked =
-                    matches!(self.flow.stage(moved.stage).kind, crate::workflow::Kind::Gate(_));
+                let asked = matches!(self.flow.stage(moved.stage).kind, Kind::Gate(_));
                 self.hold(id, *stage, if asked { Why::Person } else { Why::Trouble });
             }
             Go::Rest(stage) => self.hold(id, *stage, Why::Rest),

@@ -210,6 +210,21 @@ impl Run {
         }
     }
 
+    /// What a unit under way is called, and what is known of it, where it has read that of itself: an agent has no say in it. The
+    /// files that it claims stay what they were.
+    pub(super) fn rename(&mut self, ix: UnitIx, items: &[Item]) {
+        let id = self.unit(ix).map(|unit| unit.item.id.clone());
+        let Some(by) = items.iter().find(|item| Some(&item.id) == id.as_ref()) else { return };
+        let facts = item_facts(&self.flow, ScopeIx::UNIT, by);
+        let Some(unit) = self.unit_mut(ix).filter(|it| it.status == UnitStatus::Started) else {
+            return;
+        };
+        if unit.item.title != by.title {
+            Arc::make_mut(&mut unit.item).title.clone_from(&by.title);
+        }
+        unit.facts.extend(facts);
+    }
+
     fn link(&mut self, ix: UnitIx) {
         let Some(unit) = self.unit(ix) else { return };
         let rank = unit.rank;

@@ -119,6 +119,28 @@ between look  read = "queue",
 }
 
 #[test]
+fn a_unit_under_way_is_called_what_it_says_of_itself() {
+    let look = r#"
+unit look  read = "queue",
+    on = { found = [{ when = "unit.generation == 0", to = "do", add = { unit = "jobs" } }, "do"], empty = "do" }
+"#;
+    let flow = flow("", &format!("{look}{JUST_DO}"));
+    let mut walk = listed(&flow, &["a", "b"]);
+    assert_eq!(walk.at(), ["look"]);
+    let mut own = item("a");
+    (own.title, own.files) = ("Another word".into(), vec!["elsewhere".into()]);
+    walk.says("look", Saying::new("found").items("jobs", vec![own]));
+    let unit = walk.run().unit_named("a").unwrap();
+    assert_eq!((&*unit.title, walk.run().tally().total), ("Another word", 2));
+    walk.says("do", "done");
+    // Of another that has begun nobody says so.
+    let mut other = item("a");
+    other.title = "A third".into();
+    walk.says("look", Saying::new("found").items("jobs", vec![other]));
+    assert_eq!(&*walk.run().unit_named("a").unwrap().title, "Another word");
+}
+
+#[test]
 fn lower_rank_goes_first_and_equal_ranks_in_the_order_listed() {
     let flow = flow("", JUST_DO);
     let jobs = vec![ranked("a", 2), ranked("b", 1), ranked("c", 1), ranked("d", 0)];

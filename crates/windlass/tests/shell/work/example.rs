@@ -42,7 +42,7 @@ fn what_readme_says_works_as_it_is_written() {
         told += &said;
         assert_eq!(code, Some(0), "{command}: {told}");
     }
-    assert!(told.contains("✓ Breezing Complete: 3/3 tasks"), "{told}");
+    assert!(told.contains("✓ Parallel Complete: 3/3 tasks"), "{told}");
     assert_eq!(scratch.git(&["show", "main:src/world.txt"]), "Hello, world.");
     let plans = fs::read_to_string(scratch.repo().join("Plans.md")).unwrap();
     assert_eq!(plans.matches("| cc:Done [").count(), 3, "{plans}");

@@ -94,6 +94,7 @@ fn ci_that_fails_is_mended_twice_and_the_third_time_is_a_persons() {
     let told = rig.told.replace("\n    ", "\n  ");
     assert!(told.contains(remains), "{told}");
     assert_eq!(rig.answers("propose_last", &["reject"]), Some(3), "{}", rig.told);
+    assert!(rig.told.contains("✗ Solo Incomplete: 0/3 tasks"), "{}", rig.told);
 }
 
 #[test]

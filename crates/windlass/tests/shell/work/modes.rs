@@ -27,7 +27,7 @@ fn one_task_is_done_alone_and_the_box_of_the_task_is_shown() {
     ] {
         assert!(seen.contains(part), "{part}\n{seen}");
     }
-    assert!(!seen.contains("Breezing Complete"), "{seen}");
+    assert!(!seen.contains(" Complete: "), "{seen}");
     let report = rig.file(".claude/state/completion-report.md").unwrap();
     assert!(report.starts_with("## ✓ Task 1 Done: Write 1\n"), "{report}");
     // What whoever did it says about it is told as theirs, and nowhere else.
@@ -46,7 +46,7 @@ fn three_tasks_are_done_side_by_side_and_told_together() {
     assert_eq!(subjects, ["Write 1", "Write 2", "Write 3"]);
     rig.only_marks_changed(&["1", "2", "3"]);
     rig.was_always_sound();
-    assert!(seen.contains("✓ Breezing Complete: 3/3 tasks"), "{seen}");
+    assert!(seen.contains("✓ Parallel Complete: 3/3 tasks"), "{seen}");
     assert!(seen.contains(&format!("1. ✓ Write 1 [{}]", rig.commit("Write 1"))), "{seen}");
     assert!(seen.contains("6 files changed, 6 insertions(+),"), "{seen}");
     assert!(seen.contains("📊 Progress: Task 3/3 done — "), "{seen}");

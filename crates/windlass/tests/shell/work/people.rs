@@ -107,7 +107,7 @@ fn what_depends_on_a_task_that_failed_is_not_done() {
     rig.only_others_done(&["3"], &["1"]);
     assert_eq!(rig.status("2"), "cc:TODO");
     assert!(seen.contains("\n  2 Write 2: "), "{seen}");
-    assert!(seen.contains("✗ Breezing Complete: 1/3 tasks"), "{seen}");
+    assert!(seen.contains("✗ Parallel Incomplete: 1/3 tasks"), "{seen}");
 }
 
 #[test]
@@ -160,7 +160,8 @@ fn what_was_stopped_is_resumed_by_its_id_and_nothing_else_is() {
 fn whatever_is_not_done_is_explained_in_a_line() {
     let unsure = simply(&who("scout", "1", 0), "unsure", "hello or hi?");
     let waits = crate::work::rig::row("5", "Write 5", "1", "cc:TODO");
-    let rows = [todo("1"), todo("2"), todo("3"), todo("4"), waits];
+    let also = crate::work::rig::row("6", "Write 6", "1", "cc:TODO");
+    let rows = [todo("1"), todo("2"), todo("3"), todo("4"), waits, also];
     let mut rig = Rig::of(&rows, &unsure);
     let mut work = rig.scratch.windlass(&["work", "all", "--sequential", "--no-tdd"]);
     let mut run = rig.scratch.follow(&mut work);
@@ -172,6 +173,7 @@ fn whatever_is_not_done_is_explained_in_a_line() {
         now.replace(&rows[2], "").replace("says 4 | - | cc:TODO", "says 4 | - | Bob has it");
     rig.write("Plans.md", &theirs);
     assert_eq!(run.code(), Some(8));
+    rig.verb(&["skip", "6", "--reason", "not this year"], 0);
     assert_eq!(rig.answers("understood", &["no"]), Some(4), "{}", rig.told);
     for line in [
         "Not done:",
@@ -182,8 +184,55 @@ fn whatever_is_not_done_is_explained_in_a_line() {
     ] {
         assert!(rig.told.lines().any(|seen| seen == line), "{line}\n{}", rig.told);
     }
+    let skipped = |line: &str| {
+        line.starts_with("  6 Write 6: it was left out by ") && line.ends_with(": not this year")
+    };
+    assert!(rig.told.lines().any(skipped), "{}", rig.told);
     assert!(!rig.told.contains("  2 Write 2: "), "{}", rig.told);
-    assert!(rig.told.contains("✗ Breezing Complete: 1/5 tasks"), "{}", rig.told);
+    assert!(rig.told.contains("✗ Breezing Incomplete: 1/5 tasks"), "{}", rig.told);
+}
+
+/// Three rows, one after the other, and what a person makes of the table while the first is worked on.
+fn changed_while_the_first_is_worked_on(theirs: impl Fn(String, &[String]) -> String) -> Rig {
+    let rows: Vec<String> = ["1", "2", "3"]
+        .map(|it| crate::work::rig::row(it, &format!("Write {it}"), "-", "cc:TODO"))
+        .into();
+    let rig = Rig::of(&rows, "");
+    let mut work = rig.scratch.windlass(&["work", "all", "--no-tdd"]);
+    let mut run = rig.scratch.follow(&mut work);
+    run.until("the first worker", |it| {
+        it["note"] == "asked" && it["role"] == "worker" && it["unit"] == "1"
+    });
+    rig.write(PLANS, &theirs(rig.file(PLANS).unwrap(), &rows));
+    assert_eq!(run.code(), Some(0));
+    rig
+}
+
+#[test]
+fn a_row_that_is_gone_is_nobodys_predecessor() {
+    let rig = changed_while_the_first_is_worked_on(|now, rows| now.replace(&rows[1], ""));
+    assert_eq!(rig.subjects(), ["Write 1", "Write 3"]);
+    assert!(rig.status("3").starts_with("cc:Done ["));
+    let report = rig.file(".claude/state/completion-report.md").unwrap();
+    assert!(report.starts_with("## ✓ Parallel Complete: 2/2 tasks\n"), "{report}");
+}
+
+#[test]
+fn a_row_that_somebody_rewords_before_it_begins_is_done_as_it_says_by_then() {
+    let mut rig = changed_while_the_first_is_worked_on(|now, rows| {
+        let row = rows[1].replace("Write 2", "Write two").replace("says 2", "says 2, in words");
+        now.replace(&rows[1], &row)
+    });
+    assert_eq!(rig.subjects(), ["Write 1", "Write two", "Write 3"]);
+    let contract = rig.contract("2");
+    assert_eq!(contract["task"]["title"], "Write two");
+    assert_eq!(contract["task"]["definition_of_done"], "`src/2.txt` says 2, in words");
+    let log = rig.log();
+    assert!(log.contains("Task 2: Write two") && !log.contains("Task 2: Write 2"), "{log}");
+    let row = crate::work::rig::row("2", "Write two", "-", "cc:TODO")
+        .replace("says 2", "says 2, in words");
+    rig.plans = rig.plans.replace(&crate::work::rig::row("2", "Write 2", "-", "cc:TODO"), &row);
+    rig.only_marks_changed(&["1", "2", "3"]);
 }
 
 #[test]
