@@ -509,26 +509,29 @@ impl<'a> Visit<'a> {
         Ok(())
     }
 
+    /// What the lane holds. Whoever left more there than a snapshot takes has not done what was asked, and holds up nobody else.
+    fn looked_at(&self, label: &str, kept: &mut Kept) -> Result<Snapshot, Trouble> {
+        let look = || self.shop.store.snapshot(self.lane, label, when(self.job.effect.since));
+        let error = match look() {
+            Err(error @ RepoError::TooMuch { .. }) => error,
+            looked => return Ok(looked?),
+        };
+        put_right(self.shop, self.job, self.lane, self.base)?;
+        let beside = self.lane.work.parent().unwrap_or(&self.lane.work).display();
+        kept.remarks.push(format!(
+            "{error}; nothing of it counts, and what was there is kept beside its lane, below {beside}"
+        ));
+        kept.came = Came::Unknown;
+        Ok(look()?)
+    }
+
     /// Looks at the lane, and reports.
     fn report(&self, mut kept: Kept) -> Result<Done, Trouble> {
-        let at = when(self.job.effect.since);
         let label = format!("{} {}", self.job.effect.name, self.job.id.0);
         let held = self.job.held.as_ref().unwrap_or(&self.lane.base);
         papers::clear(&self.shop.store, &self.lane.work, held, &self.places())?;
         let papers = self.papers(&kept);
-        let mut snapshot = match self.shop.store.snapshot(self.lane, &label, at) {
-            // Whoever made so much has not done what was asked; nobody else is held up by it.
-            Err(error @ RepoError::TooMuch { .. }) => {
-                put_right(self.shop, self.job, self.lane, self.base)?;
-                let beside = self.lane.work.parent().unwrap_or(&self.lane.work).display();
-                kept.remarks.push(format!(
-                    "{error}; nothing of it counts, and what was there is kept beside its lane, below {beside}"
-                ));
-                kept.came = Came::Unknown;
-                self.shop.store.snapshot(self.lane, &label, at)?
-            }
-            snapshot => snapshot?,
-        };
+        let mut snapshot = self.looked_at(&label, &mut kept)?;
         let mut remarks = kept.remarks.clone();
         remarks.extend(snapshot_remarks(&snapshot));
         let conflicts = self.job.conflicts.iter().cloned();
