@@ -1,7 +1,7 @@
 //! Exhibits: what prompts and questions show, by name. What every workflow has (attempts, checks, the change) comes from
 //! the journal and from git; everything else is the clerk's.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use windlass_journal::Journal;
 use windlass_repo::{Oid, Store};
@@ -133,7 +133,8 @@ impl Exhibits<'_> {
         for (name, checked) in failed {
             let output = checked.output.as_deref().and_then(|digest| self.text(digest));
             let output = end(&output.unwrap_or_default());
-            text.push_str(&format!("`{name}` failed:\n\n```\n{output}\n```\n"));
+            let fence = fence(&output);
+            text.push_str(&format!("`{name}` failed:\n\n{fence}\n{output}\n{fence}\n"));
         }
         Some(text)
     }
@@ -158,7 +159,7 @@ impl Exhibits<'_> {
                 (false, true) => "gone",
                 (false, false) => "changed",
             };
-            text.push_str(&format!("{word:<8}{}\n", change.path.display()));
+            text.push_str(&format!("{word:<8}{}\n", on_a_line(&change.path)));
         }
         if changes.len() > FILES_SHOWN {
             text.push_str(&format!("[… {} files more]\n", changes.len() - FILES_SHOWN));
@@ -182,7 +183,7 @@ impl Exhibits<'_> {
     fn changed_files(&self, at: &Situation) -> Option<String> {
         let (store, from, to) = self.between(at)?;
         let changes = store.changes(&from, &to).ok()?;
-        Some(changes.iter().map(|change| format!("{}\n", change.path.display())).collect())
+        Some(changes.iter().map(|change| format!("{}\n", on_a_line(&change.path))).collect())
     }
 
     /// Where what was changed is: since when, and until when.
@@ -199,6 +200,7 @@ impl Exhibits<'_> {
     /// The files in which a rebuilt lane was left with both sides.
     fn conflicts(&self, at: &Situation) -> Option<String> {
         let files = self.books.conflicts(unit(at));
+        let files: Vec<String> = files.iter().map(|file| on_a_line(Path::new(file))).collect();
         (!files.is_empty()).then(|| format!("Both sides are in: {}", files.join(", ")))
     }
 
@@ -299,4 +301,33 @@ fn end(text: &str) -> String {
     let from = text.ceil_char_boundary(text.len().saturating_sub(OUTPUT_BYTES));
     let before = if from > 0 { format!("[{from} bytes before …]\n") } else { String::new() };
     format!("{before}{}", text[from..].trim_end())
+}
+/// A fence that nothing in a text closes.
+pub fn fence(text: &str) -> String {
+    let ticks = |line: &str| line.trim_start().bytes().take_while(|byte| *byte == b'`').count();
+    "`".repeat(text.lines().map(ticks).max().unwrap_or(0).max(2) + 1)
+}
+
+/// The name of a file as it can stand among others: whoever chose it begins no line and no heading with it.
+fn on_a_line(path: &Path) -> String {
+    let name = path.display().to_string();
+    if name.contains(char::is_control) { format!("{name:?}") } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_is_longer_than_any_in_what_it_holds() {
+        assert_eq!(fence("plain"), "```");
+        assert_eq!(fence("```\n  ````x\n"), "`````");
+    }
+
+    #[test]
+    fn no_name_of_a_file_begins_a_line() {
+        assert_eq!(on_a_line(Path::new("src/한 a.rs")), "src/한 a.rs");
+        let hostile = on_a_line(Path::new("src/a\n## claims\n\u{1b}[31m"));
+        assert_eq!(hostile, r#""src/a\n## claims\n\u{1b}[31m""#);
+    }
 }

@@ -3,6 +3,7 @@
 use windlass_core::value::Value;
 use windlass_engine::clerk::{Situation, Told};
 use windlass_engine::entry::Check;
+use windlass_engine::exhibit::fence;
 use windlass_engine::message::Trouble;
 
 use super::session::Session;
@@ -211,22 +212,5 @@ fn word(came: Check) -> &'static str {
         Check::Fail => "FAIL",
         Check::Skipped => "SKIPPED",
         Check::FailedBefore => "FAIL (also before this change)",
-    }
-}
-
-/// A fence that nothing in a text closes.
-fn fence(text: &str) -> String {
-    let ticks = |line: &str| line.trim_start().bytes().take_while(|byte| *byte == b'`').count();
-    "`".repeat(text.lines().map(ticks).max().unwrap_or(0).max(2) + 1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_fence_is_longer_than_any_in_what_it_holds() {
-        assert_eq!(fence("plain"), "```");
-        assert_eq!(fence("```\n  ````x\n"), "`````");
     }
 }
