@@ -393,12 +393,12 @@ mod slow {
 
     #[test]
     fn a_sample_of_the_copies_comes_to_the_same() {
-        sample(Tale::Tasks, &Dice::new(0x5707).sample(900, 6));
+        sample(Tale::Tasks, &Dice::new(0x5707).sample(300, 6));
     }
 
     #[test]
     fn a_sample_of_the_copies_of_autopilot_comes_to_the_same() {
-        sample(Tale::Spec, &Dice::new(0xa070).sample(900, 4));
+        sample(Tale::Spec, &Dice::new(0xa070).sample(500, 4));
     }
 
     fn sample(tale: Tale, picked: &[usize]) {

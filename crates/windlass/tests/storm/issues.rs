@@ -11,7 +11,7 @@ use crate::copies::Told;
 use crate::place::Tale;
 
 /// So many points it has at least, and so many of those are around what goes on record.
-const POINTS_MIN: usize = 1_700;
+const POINTS_MIN: usize = 1_200;
 const KEPT_MIN: usize = 280;
 
 /// Where its issues are.
