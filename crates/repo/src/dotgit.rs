@@ -64,14 +64,19 @@ impl Store {
 
     /// Makes the `.git` of a work tree that was just put right.
     pub(crate) fn make_dot_git(&self, work: &Work<'_>, made: &DotGit<'_>) -> Result<(), RepoError> {
+        self.put_dot_git(work, made)?;
+        self.lend_files(made, &work.dir.join(".git"))
+    }
+
+    /// The same, with what was committed alone.
+    fn put_dot_git(&self, work: &Work<'_>, made: &DotGit<'_>) -> Result<(), RepoError> {
         let old = work.dir.join(".git");
         let config = self.dot_git_config(made.person);
         let mirror = self.mirror_objects();
         let skeleton = Skeleton { config: &config, borrowed: &[&mirror] };
         if self.is_pristine(&old, &config, made.branch) && self.is_lent(made.head)? {
             // Making files is what takes long, so those that are there serve again.
-            self.fill_dot_git(&old, work, made)?;
-            return self.lend_files(made, &old);
+            return self.fill_dot_git(&old, work, made);
         }
         if let Ok(meta) = old.symlink_metadata() {
             // What a symbolic link points to is left alone.
@@ -81,8 +86,7 @@ impl Store {
         let beside = work.dir.with_file_name("dotgit.new");
         skeleton.make("dotgit.rename", &beside, &old, |dir| {
             self.fill_dot_git(dir, work, made)?;
-            self.lend(made.head, dir)?;
-            self.lend_files(made, dir)
+            self.lend(made.head, dir)
         })
     }
 
