@@ -5,10 +5,10 @@
 //! is merged at once, and where that does not either, the tree has markers in it and the conflict is
 //! described file by file. The same work on the same commit is always rebuilt the same way.
 
-use std::{collections::BTreeMap, fs, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf};
 
 use crate::{
-    error::{Doing, RepoError},
+    error::RepoError,
     git::{GitError, Place},
     lane::{Lane, Pending},
     objects::Kind,
@@ -150,13 +150,8 @@ impl Store {
     /// The files in which two commits would not go together, if one were merged with the other now. Nothing is checked out,
     /// and nothing of it stays.
     pub fn would_conflict(&self, one: &Oid, other: &Oid) -> Result<Vec<PathBuf>, RepoError> {
-        let objects = self.trial_dir();
-        fs::create_dir_all(&objects).doing("made", &objects)?;
-        let own = self.results_dir().join("objects");
-        let place = Place { objects: Some(objects.clone()), ..self.results() }.borrowing(&own);
-        let tried = self.merge_commits(&place, one, other);
-        fs::remove_dir_all(&objects).doing("removed", &objects)?;
-        let Merged { clean, conflicts, .. } = tried?;
+        let Merged { clean, conflicts, .. } =
+            self.in_trial(|objects| self.merge_commits(&self.beside_results(objects), one, other))?;
         Ok(if clean { vec![] } else { conflicts.into_iter().map(|it| it.path).collect() })
     }
 

@@ -134,11 +134,7 @@ impl Store {
         tips: &BTreeSet<&Oid>,
         have: &BTreeSet<&Oid>,
     ) -> Result<(), RepoError> {
-        let dir = self.trial_dir();
-        fs::create_dir_all(&dir).doing("made", &dir)?;
-        let taken = self.pack_in(&dir, mirror, tips, have);
-        fs::remove_dir_all(&dir).doing("removed", &dir)?;
-        taken
+        self.in_trial(|dir| self.pack_in(dir, mirror, tips, have))
     }
 
     /// The same by way of a directory of its own. A pack for each landing would make every later call of git slower, which

@@ -229,10 +229,23 @@ impl Store {
         Ok(())
     }
 
-    /// A directory for what a merge makes that is only tried.
-    pub(crate) fn trial_dir(&self) -> PathBuf {
+    /// Tries something in a directory of its own, which is gone afterwards.
+    pub(crate) fn in_trial<T>(
+        &self,
+        try_it: impl FnOnce(&Path) -> Result<T, RepoError>,
+    ) -> Result<T, RepoError> {
         let number = self.indexes.fetch_add(1, Ordering::Relaxed);
-        self.dir.join(format!("trial-{}-{number}", std::process::id()))
+        let dir = self.dir.join(format!("trial-{}-{number}", std::process::id()));
+        fs::create_dir_all(&dir).doing("made", &dir)?;
+        let tried = try_it(&dir);
+        fs::remove_dir_all(&dir).doing("removed", &dir)?;
+        tried
+    }
+
+    /// Where calls stand that see the result store, and whose objects go elsewhere.
+    pub(crate) fn beside_results(&self, objects: &Path) -> Place {
+        let own = self.results_dir().join("objects");
+        Place { objects: Some(objects.into()), ..self.results() }.borrowing(&own)
     }
 
     /// The repository it belongs to.

@@ -5,11 +5,11 @@
 //! same train. Nobody sees it before the branch moves from where the train begins to one of its cars, which happens as
 //! with any other landing ([`Store::land`]), or not at all.
 
-use std::{fs, path::PathBuf};
+use std::path::PathBuf;
 
 use crate::{
-    error::{Doing, RepoError},
-    git::{GitError, Place},
+    error::RepoError,
+    git::GitError,
     land::{Land, Landing, Request},
     merge::{Conflicted, Work},
     name::Branch,
@@ -118,14 +118,8 @@ impl Store {
     ///
     /// [`RepoError::Unsound`], if it does not.
     pub fn sound(&self, commit: &Oid, onto: &Oid) -> Result<(), RepoError> {
-        let objects = self.trial_dir();
-        fs::create_dir_all(&objects).doing("made", &objects)?;
-        let own = self.results_dir().join("objects");
-        let place = Place { objects: Some(objects.clone()), ..self.results() }.borrowing(&own);
         let pack = self.pack_of(&self.results(), commit, &[onto])?;
-        let taken = self.unpack("sound.unpack", &place, pack);
-        fs::remove_dir_all(&objects).doing("removed", &objects)?;
-        taken
+        self.in_trial(|objects| self.unpack("sound.unpack", &self.beside_results(objects), pack))
     }
 
     /// Whether a branch, or what waits for it, has a commit.
